@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <pawl/clock.hpp>
+#include <pawl/job.hpp>
+
+namespace pawl::model {
+
+using NodeId = std::int64_t;
+
+/// Which id of which claim: what every owner write is fenced by.
+struct ClaimSlot {
+    ClaimToken token{};
+    /// Position of the id in the claim's arrays, from 0.
+    int position{};
+    JobId id{};
+};
+
+/// What changes about a job, and travels from place to place with its id.
+struct JobFacts {
+    int queue{};     ///< interned
+    int kind{};      ///< interned
+    Priority priority{Priority::normal};
+    int attempts{};  ///< counted failures so far
+    int crashes{};   ///< charged losses so far
+    bool suspect{};
+};
+
+/// One job of a claim, as it is handed to a worker.
+struct ClaimedJob {
+    ClaimSlot slot;
+    JobFacts facts;
+    std::string kind;
+    std::string queue;
+    std::string payload;
+    int payload_version{};
+    std::optional<int> max_retries;
+    /// In the stored notation (model/backoff_text).
+    std::optional<std::string> backoff;
+    std::optional<Duration> timeout;
+    std::vector<std::string> tags;
+    std::map<std::string, std::string> params;
+    Time created_at{};
+    Time run_at{};
+    /// Failures so far by the key of the retry rule that matched them; only filled when `attempts` is above zero.
+    std::map<std::string, int> rule_counts;
+
+    /// Which run this is: 1 on the first.
+    [[nodiscard]] int attempt() const noexcept { return facts.attempts + 1; }
+};
+
+}  // namespace pawl::model
