@@ -22,12 +22,15 @@ function(pawl_add_test_program name)
     target_link_libraries(${name} PRIVATE
         pawl_inside
         pawl_build
-        pawl::pqxx
+        pawl_pqxx
         fmt::fmt
         spdlog::spdlog
         GTest::gmock_main)
     set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    target_precompile_headers(${name} PRIVATE ${PAWL_TEST_PCH})
+    # The workaround for such a libpqxx has to be the first thing that a source includes.
+    if(NOT PAWL_PQXX_BUILT_AS_CXX17)
+        target_precompile_headers(${name} PRIVATE ${PAWL_TEST_PCH})
+    endif()
 endfunction()
 
 # pawl_add_database_test(NAME PROGRAM) runs PROGRAM once, as one process, on one private PostgreSQL.
