@@ -1,0 +1,317 @@
+-- The places a job can stand in, and what moves it from one to the next. docs/schema.md explains each table.
+-- @schema@ is replaced by the quoted name of the schema, @schema_text@ by the same as a text literal.
+
+create type @schema@.job_state as enum
+    ('pending', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'canceled');
+
+-- Kinds and queues are interned: the hot rows carry four bytes instead of a name.
+create table @schema@.kind (
+    id         integer generated always as identity primary key,
+    name       text not null unique,
+    created_at timestamptz not null default clock_timestamp()
+);
+create table @schema@.queue (
+    id         integer generated always as identity primary key,
+    name       text not null unique,
+    paused     boolean not null default false,
+    created_at timestamptz not null default clock_timestamp()
+);
+
+-- Each nextval is a block of 100 ids: one for a single job, ceil(n / 100) for a bulk call.
+create sequence @schema@.job_id as bigint increment by 100 minvalue 100 start with 100;
+
+-- What never changes about a job.
+create table @schema@.job (
+    id              bigint not null primary key,
+    created_at      timestamptz not null,
+    kind            integer not null,
+    queue           integer not null,
+    priority        smallint not null,
+    payload_version integer not null,
+    payload         jsonb not null,
+    max_retries     integer,
+    timeout         interval,
+    backoff         text,
+    tags            text[],
+    params          jsonb
+) partition by range (id);
+
+-- Due work, and nothing else. A row covers the n ids from first_id on, of one enqueue call. Inserted and deleted, never
+-- updated. ready_claim is the claim order; ready_id serves verbs by id (a range never leaves its block of 100).
+create table @schema@.ready (
+    first_id bigint not null,
+    run_at   timestamptz not null,
+    queue    integer not null,
+    kind     integer not null,
+    attempts integer not null default 0,
+    n        smallint not null default 1,
+    priority smallint not null,
+    crashes  smallint not null default 0,
+    suspect  boolean not null default false
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+        autovacuum_analyze_scale_factor = 0.2, vacuum_truncate = off);
+create unique index ready_claim on @schema@.ready (queue, priority, run_at, first_id);
+create unique index ready_id on @schema@.ready (first_id);
+
+-- Pending work that is not due yet: the same rows, apart, so that no claim wades through them.
+create table @schema@.scheduled (
+    first_id bigint not null,
+    run_at   timestamptz not null,
+    queue    integer not null,
+    kind     integer not null,
+    attempts integer not null default 0,
+    n        smallint not null default 1,
+    priority smallint not null,
+    crashes  smallint not null default 0,
+    suspect  boolean not null default false
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+        autovacuum_analyze_scale_factor = 0.2, vacuum_truncate = off);
+create index scheduled_due on @schema@.scheduled (run_at, first_id);
+create unique index scheduled_id on @schema@.scheduled (first_id);
+
+-- Running work: one row per claimed batch; its id is the token that fences every write of its owner. Bit i of settled
+-- says that ids[i + 1] has left; the bits past the last id are set from the start, so that "all set" means empty.
+-- The arrays are stored plain: toasting them would cost more than it saves.
+create table @schema@.claim (
+    id         bigint generated always as identity primary key,
+    node       bigint not null,
+    claimed_at timestamptz not null default clock_timestamp(),
+    lost       boolean not null default false,
+    settled    bit(128) not null,
+    suspects   bit(128) not null default repeat('0', 128)::bit(128),
+    ids        bigint[] not null,
+    attempts   integer[] not null,
+    queues     integer[] not null,
+    kinds      integer[] not null,
+    priorities smallint[] not null,
+    crashes    smallint[] not null
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
+        autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
+alter table @schema@.claim
+    alter ids set storage plain, alter attempts set storage plain, alter queues set storage plain,
+    alter kinds set storage plain, alter priorities set storage plain, alter crashes set storage plain;
+create index claim_node on @schema@.claim (node);
+
+-- Ended jobs. The dead letters are the rows of done_dead_letter, not a second table.
+create table @schema@.done (
+    id          bigint not null primary key,
+    finished_at timestamptz not null,
+    node        bigint,
+    duration    interval,
+    state       @schema@.job_state not null,
+    attempts    integer not null,
+    discarded   boolean not null default false,
+    reason      text,
+    detail      text,
+    result      jsonb,
+    error       jsonb
+) partition by range (id);
+create index done_dead_letter on @schema@.done (finished_at, id) where state = 'failed' and not discarded;
+
+-- One row per run that failed, was lost, or timed out, with what was decided about it.
+create table @schema@.attempt (
+    id          bigint not null,
+    finished_at timestamptz not null,
+    token       bigint not null,
+    node        bigint,
+    attempt     integer not null,
+    counted     boolean not null,
+    redriven    boolean not null default false,
+    started_at  timestamptz,
+    duration    interval,
+    class       text,
+    type        text,
+    message     text,
+    causes      jsonb,
+    decision    text not null,
+    reason      text,
+    rule        text,
+    delay       interval,
+    jitter      interval
+) partition by range (id);
+create index attempt_id on @schema@.attempt (id, finished_at);
+
+-- One row per settle statement: an owner in doubt sends the same batch again under the same number, and it either
+-- applies or meets this row, which says what the first one found stale.
+create table @schema@.settled (
+    node  bigint not null,
+    seq   bigint not null,
+    stale bigint[] not null,
+    primary key (node, seq)
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+        vacuum_truncate = off);
+
+-- One scheduler in one process. Expiry is judged by this server's clock alone.
+create table @schema@.node (
+    id             bigint generated always as identity primary key,
+    name           text not null,
+    host           text not null,
+    boot           text not null,
+    pid            bigint not null,
+    process_start  text not null,
+    release        text not null,
+    state          text not null default 'alive' check (state in ('alive', 'dead', 'stopped')),
+    expiry         interval not null,
+    started_at     timestamptz not null default clock_timestamp(),
+    heartbeat_at   timestamptz not null default clock_timestamp()
+) with (fillfactor = 50, vacuum_truncate = off);
+
+-- Who sleeps, so that nobody is notified in vain. Queue 0 stands for the promotion of scheduled work.
+create unlogged table @schema@.waiting (
+    node    bigint not null,
+    queue   integer not null,
+    wake_at timestamptz not null,
+    primary key (node, queue)
+) with (fillfactor = 50, vacuum_truncate = off);
+
+-- The id ranges that job, done and attempt are partitioned by.
+create table @schema@.id_range (
+    first_id bigint primary key,
+    end_id   bigint not null unique,
+    made_at  timestamptz not null default clock_timestamp()
+);
+create table @schema@.job_default partition of @schema@.job default;
+create table @schema@.done_default partition of @schema@.done default;
+create table @schema@.attempt_default partition of @schema@.attempt default;
+
+-- Makes partitions until two whole ranges lie ahead of the last id. A range that was used up within a day is followed by
+-- one twice as wide, one that lasted two weeks by one half as wide. Returns how many ranges it made.
+create function @schema@.make_partitions() returns integer
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+    last_used bigint;
+    newest    record;
+    width     bigint;
+    made      integer := 0;
+    part      text;
+    suffix    text;
+begin
+    select case when is_called then last_value else last_value - 100 end into last_used from @schema@.job_id;
+    loop
+        select first_id, end_id, end_id - first_id as width, made_at into newest
+        from @schema@.id_range order by end_id desc limit 1;
+        exit when found and (select count(*) from @schema@.id_range where first_id > last_used) >= 2;
+        width := case
+            when newest.width is null then 100000000
+            when newest.made_at > clock_timestamp() - interval '1 day' and made = 0
+                 and (select count(*) from @schema@.id_range) > 3 then least(newest.width * 2, 100000000000)
+            when newest.made_at < clock_timestamp() - interval '14 days' then greatest(newest.width / 2, 10000000)
+            else newest.width end;
+        newest.end_id := coalesce(newest.end_id, 0);
+        suffix := newest.end_id::text;
+        foreach part in array array['job', 'done', 'attempt'] loop
+            execute format('create table %1$I.%2$I (like %1$I.%3$I including defaults including constraints)',
+                           @schema_text@, part || '_' || suffix, part);
+            execute format('alter table %1$I.%3$I attach partition %1$I.%2$I for values from (%4$s) to (%5$s)',
+                           @schema_text@, part || '_' || suffix, part, newest.end_id, newest.end_id + width);
+            execute format('alter table %1$I.%2$I set (autovacuum_vacuum_insert_scale_factor = 0.2, vacuum_truncate = off)',
+                           @schema_text@, part || '_' || suffix);
+        end loop;
+        insert into @schema@.id_range (first_id, end_id) values (newest.end_id, newest.end_id + width);
+        made := made + 1;
+    end loop;
+    return made;
+end $$;
+select @schema@.make_partitions();
+
+-- The channel on which this schema's nodes listen: within the 63 bytes of a name, whatever the schema is called.
+create function @schema@.channel() returns text
+language sql immutable parallel safe as $$ select 'pawl_' || pg_catalog.md5(@schema_text@) $$;
+
+-- Ids of a name, made when it is new. Looked up first, so that no identity value is burnt.
+create function @schema@.intern_kind(wanted text) returns integer
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare found_id integer;
+begin
+    loop
+        select id into found_id from @schema@.kind where name = wanted;
+        if found then return found_id; end if;
+        insert into @schema@.kind (name) values (wanted) on conflict do nothing returning id into found_id;
+        if found then return found_id; end if;
+    end loop;
+end $$;
+create function @schema@.intern_queue(wanted text) returns integer
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare found_id integer;
+begin
+    loop
+        select id into found_id from @schema@.queue where name = wanted;
+        if found then return found_id; end if;
+        insert into @schema@.queue (name) values (wanted) on conflict do nothing returning id into found_id;
+        if found then return found_id; end if;
+    end loop;
+end $$;
+
+-- Wake-ups. Deferred, so that the flags of sleepers are read at the caller's commit: a node that went to sleep while the
+-- caller's transaction was open is not missed. pg_notify takes a lock of the whole server through commit, hence only
+-- when somebody sleeps. Equal notifications of one transaction are sent once.
+create function @schema@.wake_for_ready() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+    if exists (select from @schema@.waiting w where w.queue = new.queue) then
+        perform pg_notify(@schema@.channel(), 'ready ' || new.queue);
+    end if;
+    return null;
+end $$;
+create constraint trigger wake_sleepers after insert on @schema@.ready
+    deferrable initially deferred for each row execute function @schema@.wake_for_ready();
+
+-- Scheduled work needs somebody awake at its time: nobody is told when some node has announced that it wakes by then.
+create function @schema@.wake_for_scheduled() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+    if exists (select from @schema@.waiting w where w.queue = 0)
+       and not exists (select from @schema@.waiting w where w.queue = 0 and w.wake_at <= new.run_at) then
+        perform pg_notify(@schema@.channel(), 'scheduled');
+    end if;
+    return null;
+end $$;
+create constraint trigger wake_sleepers after insert on @schema@.scheduled
+    deferrable initially deferred for each row execute function @schema@.wake_for_scheduled();
+
+-- Stores jobs of one kind and one set of options; one block of ids, and one row of ready or scheduled, per 100 of them.
+-- Returns the first id of each block. Checks nothing: enqueue() below, and the library, come before it.
+create function @schema@.enqueue_jobs(
+    kind_name text, queue_name text, level smallint, due_at timestamptz, due_in interval, payloads jsonb[], version integer,
+    retries integer, time_limit interval, backoff_text text, tag_list text[], param_map jsonb) returns bigint[]
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+    ids      constant regclass := (quote_ident(@schema_text@) || '.job_id')::regclass;
+    stamp    constant timestamptz := clock_timestamp();
+    due      constant timestamptz := greatest(coalesce(due_at, stamp + due_in, stamp), stamp);
+    total    constant integer := cardinality(payloads);
+    kind_id  integer;
+    queue_id integer;
+    block    bigint;
+    blocks   bigint[] := '{}';
+    upto     integer := 0;
+    size     integer;
+begin
+    select id into kind_id from @schema@.kind where name = kind_name;
+    if not found then kind_id := @schema@.intern_kind(kind_name); end if;
+    select id into queue_id from @schema@.queue where name = queue_name;
+    if not found then queue_id := @schema@.intern_queue(queue_name); end if;
+    while upto < total loop
+        size := least(100, total - upto);
+        block := nextval(ids);
+        blocks := blocks || block;
+        if size = 1 then
+            insert into @schema@.job values (block, stamp, kind_id, queue_id, level, version, payloads[upto + 1],
+                                             retries, time_limit, backoff_text, tag_list, param_map);
+        else
+            insert into @schema@.job
+            select block + p.place - 1, stamp, kind_id, queue_id, level, version, p.payload,
+                   retries, time_limit, backoff_text, tag_list, param_map
+            from unnest(payloads[upto + 1 : upto + size]) with ordinality as p (payload, place);
+        end if;
+        if due <= stamp then
+            insert into @schema@.ready (first_id, run_at, queue, kind, n, priority)
+            values (block, due, queue_id, kind_id, size, level);
+        else
+            insert into @schema@.scheduled (first_id, run_at, queue, kind, n, priority)
+            values (block, due, queue_id, kind_id, size, level);
+        end if;
+        upto := upto + size;
+    end loop;
+    return blocks;
+end $$;
