@@ -1,0 +1,230 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pawl/fwd.hpp>
+#include <pawl/job.hpp>
+
+#include "model/claimed_job.hpp"
+#include "model/job_spec.hpp"
+#include "model/settlement.hpp"
+
+// What the runtime asks of the database: one verb per move, in the order of a job's life. Each verb is one statement in
+// one transaction, so that at any commit a job stands in exactly one place.
+
+namespace pawl::store {
+
+using model::NodeId;
+
+struct Enqueue {
+    const model::JobSpec& spec;
+    /// JSON texts, already validated.
+    std::span<const std::string> payloads;
+};
+
+/// A statement that enqueues, for callers on a driver of their own: text parameters for $1, $2, …
+struct PlainStatement {
+    std::string sql;
+    std::vector<std::optional<std::string>> params;
+};
+
+/// How many jobs of a queue are wanted.
+struct QueueRoom {
+    int queue{};
+    int room{};
+};
+
+/// Where a claim begins to look: after this row of the claim order of one queue and level.
+struct ClaimStart {
+    int queue{};
+    Priority level{};
+    Time run_at{Time::min()};
+    JobId id{};
+};
+
+struct Claim {
+    NodeId node{};
+    std::span<const QueueRoom> rooms;
+    /// One per queue and level; what is missing is looked at from the start.
+    std::span<const ClaimStart> starts;
+    /// Only these kinds.
+    std::span<const int> kinds;
+};
+
+struct Claimed {
+    /// In claim order; all of one token.
+    std::vector<std::shared_ptr<const model::ClaimedJob>> jobs;
+    /// Rows were seen that somebody else had locked: a look right after may find more.
+    bool met_locks{};
+    /// False when the node's row says that it is dead: nothing was claimed, and nothing will be.
+    bool node_alive{true};
+    /// The oldest transaction that may still write (the snapshot's xmin).
+    std::uint64_t oldest_writer{};
+};
+
+struct Settle {
+    NodeId node{};
+    /// Grows with every settle of a node. In doubt, the very same settle is sent again under the same number.
+    std::int64_t seq{};
+    std::span<const model::Settlement> settlements;
+};
+
+struct Settled {
+    /// Same order as the settlements: false where the claim no longer held the id (stale).
+    std::vector<bool> applied;
+};
+
+struct Registration {
+    std::string name;
+    std::string host;
+    std::string boot;
+    std::int64_t pid{};
+    std::string process_start;
+    std::chrono::microseconds expiry{};
+};
+
+struct Heartbeat {
+    NodeId node{};
+    /// Settle marks up to here are no longer needed.
+    std::int64_t settled_upto{};
+};
+
+struct OwnClaim {
+    ClaimToken token{};
+    bool lost{};
+};
+
+struct Pulse {
+    /// False: others have declared this node dead; it has to fence itself.
+    bool alive{};
+    /// The claims of the node as the database has them.
+    std::vector<OwnClaim> claims;
+};
+
+/// Ids that were taken over, or are owned without memory of it, together with who had them.
+struct LostClaim {
+    std::vector<std::shared_ptr<const model::ClaimedJob>> jobs;
+    NodeId from{};
+};
+
+struct Rescued {
+    /// Nodes that were found expired in this round.
+    std::vector<NodeId> expired;
+    /// Their claims, now ours under new tokens, to be decided as lost.
+    std::vector<LostClaim> claims;
+    /// Jobs given back uncounted because their node had said goodbye.
+    std::int64_t released{};
+};
+
+struct Promoted {
+    std::int64_t moved{};
+    /// From now until the next scheduled job is due; none when nothing is scheduled.
+    std::optional<std::chrono::microseconds> next_due;
+};
+
+struct Sleep {
+    NodeId node{};
+    /// Queue 0 stands for the promotion of scheduled jobs.
+    std::span<const int> queues;
+    std::chrono::microseconds wake_in{};
+};
+
+struct Asleep {
+    /// Every transaction that may have missed the announcement is older than this one (the snapshot's xmax).
+    std::uint64_t first_later_writer{};
+};
+
+struct Misplaced {
+    JobId id{};
+    std::vector<std::string> places;
+};
+
+/// What a listener heard.
+struct Wakeup {
+    bool scheduled{};
+    std::vector<int> queues;
+};
+
+/// Waits for wake-ups on a connection of its own.
+///
+/// **Threads**: `wait` is confined to one thread; `interrupt` is safe from any thread.
+class WakeupListener {
+public:
+    WakeupListener() = default;
+    WakeupListener(const WakeupListener&) = delete;
+    WakeupListener& operator=(const WakeupListener&) = delete;
+    virtual ~WakeupListener() = default;
+
+    /// Connects when it must, and returns what was heard until then or within the bound; right after a connect it says
+    /// so by waking everything. **Throws** `StoreError` when the connection is lost.
+    virtual Wakeup wait(std::chrono::milliseconds bound) = 0;
+    virtual void interrupt() noexcept = 0;
+};
+
+/// The jobs in PostgreSQL.
+///
+/// Every verb throws `StoreError`; a lost connection is opened anew by the next call, never silently in the middle of one.
+///
+/// **Threads**: enqueue, find, counts and the schema verbs are safe from any thread. The others are each confined to one
+/// thread at a time, as noted by the connection they run on: claim, settle, pulse, upkeep.
+class Store {
+public:
+    Store() = default;
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+    virtual ~Store() = default;
+
+    // The schema, on a connection opened for the purpose.
+    virtual void migrate() = 0;
+    virtual void check_schema() = 0;
+
+    // Enqueue: on the caller's transaction, or on a pooled connection. Ids in the order of the payloads.
+    virtual std::vector<JobId> enqueue(const Enqueue& jobs) = 0;
+    virtual std::vector<JobId> enqueue(pqxx::dbtransaction& transaction, const Enqueue& jobs) = 0;
+    [[nodiscard]] virtual PlainStatement enqueue_statement(const Enqueue& jobs) = 0;
+    [[nodiscard]] virtual std::vector<int> intern_kinds(std::span<const std::string> names) = 0;
+    [[nodiscard]] virtual std::vector<int> intern_queues(std::span<const std::string> names) = 0;
+
+    // Claim: connection claim.
+    virtual Claimed claim(const Claim& wanted) = 0;
+    virtual Asleep announce_sleep(const Sleep& sleep) = 0;
+    virtual void announce_awake(NodeId node) = 0;
+
+    // Settle: connection settle.
+    virtual Settled settle(const Settle& batch) = 0;
+
+    // The life of a node: connection pulse.
+    virtual NodeId register_node(const Registration& node) = 0;
+    virtual Pulse heartbeat(const Heartbeat& beat) = 0;
+    /// Gives back, uncounted, what the claims of this node still hold, and returns the number of jobs.
+    virtual std::int64_t release_claims(NodeId node, std::span<const ClaimToken> tokens) = 0;
+    /// The jobs of claims that were taken over but whose reply was lost.
+    virtual std::vector<LostClaim> load_claims(NodeId node, std::span<const ClaimToken> tokens) = 0;
+    /// Releases whatever the node still holds, and marks it as stopped. Returns the number of jobs released.
+    virtual std::int64_t say_goodbye(NodeId node) = 0;
+
+    // Upkeep: connection upkeep.
+    virtual Rescued rescue(NodeId node, int limit) = 0;
+    virtual Promoted promote(int limit) = 0;
+    virtual Asleep announce_upkeep_sleep(const Sleep& sleep) = 0;
+    /// Makes partitions ahead of the ids in use.
+    virtual void make_room() = 0;
+
+    // Looking.
+    [[nodiscard]] virtual std::optional<JobInfo> find(JobId id) = 0;
+    [[nodiscard]] virtual JobCounts counts(std::optional<std::string_view> queue) = 0;
+    /// Ids that stand in no place or in two. Reads everything.
+    [[nodiscard]] virtual std::vector<Misplaced> verify() = 0;
+
+    [[nodiscard]] virtual std::unique_ptr<WakeupListener> listen() = 0;
+};
+
+}  // namespace pawl::store
