@@ -30,8 +30,8 @@ install(FILES
     "${PROJECT_SOURCE_DIR}/cmake/PawlFindPqxx.cmake"
     DESTINATION "${_pawl_package_dir}")
 
-# A static pawl needs its private dependencies at link time, which pkg-config gives to `--static` alone; but without
-# the shared library plain `pkg-config --libs pawl` has nothing else to go by, so there they are public.
+# Who links a static pawl links what it uses, so there that is public: `pkg-config --static` would ask for a static
+# libpq as well, whose own dependencies few systems have.
 if(PAWL_IS_STATIC)
     set(PAWL_PC_REQUIRES "nlohmann_json >= 3.10, libpqxx >= 6.4, libpq, spdlog >= 1.10, fmt >= 9")
     set(PAWL_PC_REQUIRES_PRIVATE "")
