@@ -1,0 +1,24 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <pawl/job_context.hpp>
+
+#include "worker/stop_state.hpp"
+
+namespace pawl {
+
+/// What a JobContext looks at, on the stack of the worker's thread.
+struct JobContext::Run {
+    const model::ClaimedJob& job;
+    const worker::StopState& stop;
+    spdlog::logger& logger;
+    int max_retries = 0;
+    Time started_at{};
+    std::optional<std::chrono::steady_clock::time_point> deadline{};
+};
+
+}  // namespace pawl
