@@ -26,8 +26,9 @@ struct Decision {
     std::string rule;
     /// A text that goes with the reason: the trait's, or what the handler gave.
     std::string detail;
-    /// For retry_at and snooze, jitter included; counted from the database's clock at the settle.
+    /// For retry_at, snooze and release, jitter included; counted from the database's clock at the settle.
     std::chrono::microseconds delay{};
+    /// What jitter added to the delay; negative where it shortened it.
     std::chrono::microseconds jitter{};
     /// Overrides that stay for later attempts.
     std::optional<std::string> queue;

@@ -32,6 +32,7 @@ struct SaidCancel {
 };
 struct SaidDiscard {
     std::string reason;
+    std::shared_ptr<const Failure> failure;
 };
 struct SaidRetryAfter {
     Duration delay;
@@ -48,15 +49,22 @@ struct TimedOutRun {
     std::shared_ptr<const Failure> failure;
 };
 
-/// Given back without being charged: a stop, a fence, or it never started.
+/// Given back without being charged: a stop, a fence, an open breaker, or it never started.
 struct InterruptedRun {
     std::string why;
+    /// Not due again before this has passed.
+    std::chrono::microseconds delay{};
 };
 
 /// The node that ran it was lost.
 struct LostRun {
     std::string node;
+    /// Whether the loss is charged to the job's crash budget.
     bool charged{};
+    /// Whether the handler may have been entered.
+    bool may_have_begun{true};
+    /// See failure::capture_lost.
+    std::shared_ptr<const Failure> failure;
 };
 
 /// The payload could not be decoded, before the handler.
