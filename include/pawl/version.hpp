@@ -1,8 +1,8 @@
 #pragma once
 
-#include <pawl/export.hpp>
-
 #include <string_view>
+
+#include <pawl/export.hpp>
 
 /// The version of these headers, for `#if`.
 #define PAWL_VERSION_MAJOR 0
@@ -17,4 +17,4 @@ namespace pawl {
 /// **Threads** safe from any thread.
 [[nodiscard]] PAWL_EXPORT std::string_view version() noexcept;
 
-} // namespace pawl
+}  // namespace pawl

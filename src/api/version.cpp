@@ -6,7 +6,8 @@
 namespace pawl {
 
 std::string_view version() noexcept {
-    return PAWL_STRINGIFY(PAWL_VERSION_MAJOR) "." PAWL_STRINGIFY(PAWL_VERSION_MINOR) "." PAWL_STRINGIFY(PAWL_VERSION_PATCH);
+    return PAWL_STRINGIFY(PAWL_VERSION_MAJOR) "." PAWL_STRINGIFY(PAWL_VERSION_MINOR) "." PAWL_STRINGIFY(
+        PAWL_VERSION_PATCH);
 }
 
-} // namespace pawl
+}  // namespace pawl

@@ -1,8 +1,8 @@
-#include <pawl/version.hpp>
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include <pawl/version.hpp>
 
 TEST(Version, of_the_library_is_that_of_its_headers) {
     const std::string headers = std::to_string(PAWL_VERSION_MAJOR) + '.' + std::to_string(PAWL_VERSION_MINOR) + '.' +
