@@ -5,8 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include <pawl/errors.hpp>
 #include <pawl/fwd.hpp>
 
+#include "store/pg/conninfo.hpp"
 #include "store/pg/params.hpp"
 #include "store/pg/result.hpp"
 #include "store/pg/statement.hpp"
@@ -54,6 +56,10 @@ public:
     /// answered by running it again, a few times.
     Result run(const Statement& statement, const Params& params = {});
 
+    /// Whether something came from the server while nothing was asked: after a time of rest that is the end of the
+    /// session. Asks the socket only, so that it is cheap enough before each use of a connection that rested.
+    [[nodiscard]] bool stale() const noexcept;
+
     [[nodiscard]] int backend_pid() const;
     /// For poll(); another one after each `open()`.
     [[nodiscard]] int socket() const;
@@ -66,8 +72,11 @@ private:
     struct Session;
 
     Session& session() const;
+    Result run_once(const Statement& statement, const Params& params);
+    /// Turns the exception being handled into ours, and closes when the session is lost.
+    [[nodiscard]] StoreError failed(bool sent, std::string_view doing);
 
-    std::string conninfo_;
+    Conninfo conninfo_;
     SessionOptions options_;
     std::unique_ptr<Session> session_;
 };

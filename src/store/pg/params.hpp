@@ -17,7 +17,7 @@ namespace pawl::store::pg {
 ///
 ///     connection.run(complete, Params{}.add(token).add(ids).add("done").add(result));
 ///
-/// **Throws** `ConfigError` for text with a NUL, which PostgreSQL would silently cut there.
+/// **Throws** `StoreError` with code `store_rejected` for text with a NUL: libpq would silently cut it there.
 /// **Threads**: confined to one thread.
 class Params {
 public:
