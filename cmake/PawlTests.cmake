@@ -27,6 +27,8 @@ function(pawl_add_test_program name)
         spdlog::spdlog
         GTest::gmock_main)
     set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    # They run for milliseconds and are compiled for seconds.
+    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-O0>)
     # The workaround for such a libpqxx has to be the first thing that a source includes.
     if(NOT PAWL_PQXX_BUILT_AS_CXX17)
         target_precompile_headers(${name} PRIVATE ${PAWL_TEST_PCH})

@@ -162,12 +162,14 @@ setup_child=
 # run COMMAND...: in the foreground as far as the user can tell, but the script stays able to act on a signal, and
 # the command is told to end when the script is killed.
 run() {
-    local status=0 leash=()
-    if setpriv --help 2>/dev/null | grep -q pdeathsig; then
-        leash=(setpriv --pdeathsig TERM)
+    local status=0 leash=(exec)
+    if declare -F "$1" >/dev/null; then
+        leash=() # a function of the script itself
+    elif setpriv --help 2>/dev/null | grep -q pdeathsig; then
+        leash=(exec setpriv --pdeathsig TERM)
     fi
     # A shell without job control starts background commands with SIGINT ignored.
-    (trap - INT QUIT && exec "${leash[@]}" "$@") <&0 &
+    (trap - INT QUIT TERM EXIT && "${leash[@]}" "$@") <&0 &
     setup_child=$!
     wait "$setup_child" || status=$?
     setup_child=

@@ -1,0 +1,3 @@
+include("${CMAKE_CURRENT_LIST_DIR}/clang.cmake")
+set(PAWL_SANITIZE "thread" CACHE STRING "")
+set(PAWL_BUILD_EXAMPLES OFF CACHE BOOL "")
