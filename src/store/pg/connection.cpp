@@ -23,6 +23,7 @@ select set_config('statement_timeout', $1, false),
        set_config('standard_conforming_strings', 'on', false),
        set_config('bytea_output', 'hex', false),
        set_config('jit', 'off', false),
+       set_config('client_min_messages', 'error', false),
        set_config('search_path', 'pg_catalog, pg_temp', false)
 )sql";
 
