@@ -60,6 +60,9 @@ private:
     bool valid_ = true;
 };
 
+/// For a time limit: none at all, on purpose.
+inline constexpr Duration no_timeout = Duration::max();
+
 /// The host's wall clock, for what is shown to people: event times and log lines.
 ///
 /// It decides nothing: due times and leases are the database's clock plus an interval, and waits use the steady clock.

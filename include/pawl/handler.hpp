@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include <pawl/backoff.hpp>
+#include <pawl/clock.hpp>
+#include <pawl/detail/invoker.hpp>
+#include <pawl/export.hpp>
+#include <pawl/rules.hpp>
+
+namespace pawl {
+
+/// What holds for all jobs of one kind where they run. A job's own values come before these, and these before the
+/// scheduler's.
+struct HandlerSettings {
+    std::optional<int> max_retries;
+    std::optional<Backoff> backoff;
+    std::optional<Duration> timeout;
+    Rules rules;
+};
+
+/// A registered handler, for saying how its kind is treated. Given by `Scheduler::on`.
+///
+///     scheduler.on<ChargeCard>(charge).retry_on<GatewayBusy>({.attempts = 10}).with_timeout(30s);
+///
+/// **Throws** `ConfigError` from every member once the scheduler was started, and for values out of range.
+/// **Threads**: confined to one thread.
+/// **Lifetime**: as long as the scheduler.
+class PAWL_EXPORT Handler : public RuleClauses<Handler> {
+public:
+    Handler(HandlerSettings& settings, const std::atomic<bool>& sealed) noexcept
+        : settings_(settings), sealed_(sealed) {}
+    Handler(const Handler&) = delete;
+    Handler& operator=(const Handler&) = delete;
+    ~Handler() = default;
+
+    /// Retries after a first failed run, when a job does not say it itself. Zero runs it once. Range: 0 and more.
+    Handler& with_max_retries(int retries);
+    /// The wait before each retry, when a job does not say it itself.
+    Handler& with_backoff(Backoff backoff);
+    /// The hard limit of one run, when a job does not say it itself. Range: above zero; `no_timeout` for none.
+    Handler& with_timeout(Duration timeout);
+
+    [[nodiscard]] detail::RuleBook& rule_book() { return open().rules.rule_book(); }
+
+private:
+    HandlerSettings& open();
+
+    HandlerSettings& settings_;
+    const std::atomic<bool>& sealed_;
+};
+
+}  // namespace pawl
