@@ -73,7 +73,8 @@ struct JobInfo {
     State state{State::pending};
     /// Failed runs that were counted, since it was enqueued or last redriven.
     int attempts{};
-    int max_retries{};
+    /// As given when it was enqueued; none: the default of the node that runs it.
+    std::optional<int> max_retries;
     /// JSON text as PostgreSQL's jsonb prints it.
     std::string payload;
     std::vector<std::string> tags;

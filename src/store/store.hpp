@@ -115,6 +115,14 @@ struct LostClaim {
     NodeId from{};
 };
 
+struct Rescue {
+    NodeId node{};
+    /// How many claims to take at most.
+    int limit{};
+    /// Whether nodes whose heartbeat is overdue are declared dead. Claims of nodes that are not alive are taken anyway.
+    bool may_expire{};
+};
+
 struct Rescued {
     /// Nodes that were found expired in this round.
     std::vector<NodeId> expired;
@@ -149,6 +157,8 @@ struct Misplaced {
 
 /// What a listener heard.
 struct Wakeup {
+    /// The connection is new: whatever was said before it is lost, so everything may have changed.
+    bool reconnected{};
     bool scheduled{};
     std::vector<int> queues;
 };
@@ -164,7 +174,7 @@ public:
     virtual ~WakeupListener() = default;
 
     /// Connects when it must, and returns what was heard until then or within the bound; right after a connect it says
-    /// so by waking everything. **Throws** `StoreError` when the connection is lost.
+    /// so (`reconnected`). **Throws** `StoreError` when the connection is lost.
     virtual Wakeup wait(std::chrono::milliseconds bound) = 0;
     virtual void interrupt() noexcept = 0;
 };
@@ -212,7 +222,7 @@ public:
     virtual std::int64_t say_goodbye(NodeId node) = 0;
 
     // Upkeep: connection upkeep.
-    virtual Rescued rescue(NodeId node, int limit) = 0;
+    virtual Rescued rescue(const Rescue& round) = 0;
     virtual Promoted promote(int limit) = 0;
     virtual Asleep announce_upkeep_sleep(const Sleep& sleep) = 0;
     /// Makes partitions ahead of the ids in use.

@@ -71,12 +71,12 @@ create unique index scheduled_id on @schema@.scheduled (first_id);
 
 -- Running work: one row per claimed batch; its id is the token that fences every write of its owner. Bit i of settled
 -- says that ids[i + 1] has left; the bits past the last id are set from the start, so that "all set" means empty.
--- The arrays are stored plain: toasting them would cost more than it saves.
+-- lost_by is the node that a rescuer took it from. The arrays are stored plain: toasting them would cost more than it saves.
 create table @schema@.claim (
     id         bigint generated always as identity primary key,
     node       bigint not null,
     claimed_at timestamptz not null default clock_timestamp(),
-    lost       boolean not null default false,
+    lost_by    bigint,
     settled    bit(128) not null,
     suspects   bit(128) not null default repeat('0', 128)::bit(128),
     ids        bigint[] not null,

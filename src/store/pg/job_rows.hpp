@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "model/claimed_job.hpp"
+#include "store/pg/connection.hpp"
+#include "store/pg/names.hpp"
+
+namespace pawl::store::pg {
+
+/// What every verb that hands out jobs selects: of a row source `item` with (token, position, id, queue, kind, priority,
+/// attempts, crashes, suspect, run_at), left joined to the job table as `job`. Uses job_pkey and attempt_id.
+///
+/// A job row that somebody deleted by hand leaves the columns from `payload` on null.
+extern const std::string_view job_columns;
+
+/// Reads the columns above, the first of which is number `first`. Rows without an id are left out.
+[[nodiscard]] std::vector<std::shared_ptr<const model::ClaimedJob>> read_jobs(const Result& rows, int first, Names& names,
+                                                                              Connection& connection);
+
+}  // namespace pawl::store::pg

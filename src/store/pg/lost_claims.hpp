@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "store/pg/connection.hpp"
+#include "store/pg/names.hpp"
+#include "store/store.hpp"
+
+namespace pawl::store::pg {
+
+/// Reads rows of (node that lost it, job_columns…), beginning with that column and ordered by token.
+[[nodiscard]] std::vector<LostClaim> read_lost_claims(const Result& rows, int first, Names& names, Connection& connection);
+
+}  // namespace pawl::store::pg

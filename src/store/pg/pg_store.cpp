@@ -1,0 +1,156 @@
+#include "store/pg/pg_store.hpp"
+
+#include <utility>
+
+#include <pawl/errors.hpp>
+
+#include "store/pg/claim.hpp"
+#include "store/pg/connection.hpp"
+#include "store/pg/connection_pool.hpp"
+#include "store/pg/enqueue.hpp"
+#include "store/pg/look.hpp"
+#include "store/pg/migrator.hpp"
+#include "store/pg/names.hpp"
+#include "store/pg/node.hpp"
+#include "store/pg/settle.hpp"
+#include "store/pg/upkeep.hpp"
+#include "store/pg/wakeups.hpp"
+
+namespace pawl::store::pg {
+namespace {
+
+/// A session of its own for one loop of the runtime, so that none waits behind another's statement.
+class Lane {
+public:
+    Lane(const std::string& conninfo, std::string name)
+        : connection_(conninfo, {.application_name = std::move(name)}) {}
+
+    /// Opened by the verb that needs it: after a loss the next call begins a new session.
+    Connection& operator()() {
+        connection_.open();
+        return connection_;
+    }
+
+private:
+    Connection connection_;
+};
+
+class PgStore final : public Store {
+public:
+    explicit PgStore(const StoreOptions& options)
+        : conninfo_(options.connection),
+          schema_(options.schema),
+          names_(schema_),
+          enqueue_(schema_),
+          claim_(schema_),
+          settle_(schema_),
+          node_(schema_),
+          upkeep_(schema_),
+          look_(schema_),
+          pool_(conninfo_),
+          claim_lane_(conninfo_, "pawl claim"),
+          settle_lane_(conninfo_, "pawl settle"),
+          pulse_lane_(conninfo_, "pawl pulse"),
+          upkeep_lane_(conninfo_, "pawl upkeep") {}
+
+    void migrate() override {
+        Connection connection(conninfo_, {.statement_timeout = {}, .application_name = "pawl migrate"});
+        connection.open();
+        pg::migrate(connection, schema_);
+    }
+
+    void check_schema() override { pg::check_schema(*pool_.borrow(), schema_); }
+
+    std::vector<JobId> enqueue(const Enqueue& jobs) override {
+        const auto connection = pool_.borrow();
+        return enqueue_.enqueue(*connection, jobs);
+    }
+
+    std::vector<JobId> enqueue(pqxx::dbtransaction& transaction, const Enqueue& jobs) override {
+        make_names_known(jobs.spec);
+        CallerTransaction session(transaction);
+        return enqueue_.enqueue(session, jobs);
+    }
+
+    PlainStatement enqueue_statement(const Enqueue& jobs) override { return enqueue_.statement(jobs); }
+
+    std::vector<int> intern_kinds(std::span<const std::string> names) override {
+        const auto connection = pool_.borrow();
+        std::vector<int> ids;
+        ids.reserve(names.size());
+        for (const std::string& name : names) ids.push_back(names_.kind_id(*connection, name));
+        return ids;
+    }
+
+    std::vector<int> intern_queues(std::span<const std::string> names) override {
+        const auto connection = pool_.borrow();
+        std::vector<int> ids;
+        ids.reserve(names.size());
+        for (const std::string& name : names) ids.push_back(names_.queue_id(*connection, name));
+        return ids;
+    }
+
+    Claimed claim(const Claim& wanted) override { return claim_.claim(claim_lane_(), names_, wanted); }
+    Asleep announce_sleep(const Sleep& sleep) override { return claim_.announce_sleep(claim_lane_(), sleep); }
+    void announce_awake(NodeId node) override { claim_.announce_awake(claim_lane_(), node); }
+
+    Settled settle(const Settle& batch) override { return settle_.settle(settle_lane_(), names_, batch); }
+
+    NodeId register_node(const Registration& node) override { return node_.register_node(pulse_lane_(), node); }
+    Pulse heartbeat(const Heartbeat& beat) override { return node_.heartbeat(pulse_lane_(), beat); }
+    std::int64_t release_claims(NodeId node, std::span<const ClaimToken> tokens) override {
+        return node_.release_claims(pulse_lane_(), node, tokens);
+    }
+    std::vector<LostClaim> load_claims(NodeId node, std::span<const ClaimToken> tokens) override {
+        return node_.load_claims(pulse_lane_(), names_, node, tokens);
+    }
+    std::int64_t say_goodbye(NodeId node) override { return node_.say_goodbye(pulse_lane_(), node); }
+
+    Rescued rescue(const Rescue& round) override { return upkeep_.rescue(upkeep_lane_(), names_, round); }
+    Promoted promote(int limit) override { return upkeep_.promote(upkeep_lane_(), limit); }
+    Asleep announce_upkeep_sleep(const Sleep& sleep) override { return claim_.announce_sleep(upkeep_lane_(), sleep); }
+    void make_room() override { upkeep_.make_room(upkeep_lane_()); }
+
+    std::optional<JobInfo> find(JobId id) override { return look_.find(*pool_.borrow(), id); }
+    JobCounts counts(std::optional<std::string_view> queue) override { return look_.counts(*pool_.borrow(), queue); }
+    std::vector<Misplaced> verify() override { return look_.verify(*pool_.borrow()); }
+
+    std::unique_ptr<WakeupListener> listen() override { return listen_for_wakeups(conninfo_, schema_); }
+
+private:
+    /// A new name is interned apart from the caller's transaction: inside it, the name would stay locked until it ends,
+    /// and every other first use of it would wait. When that fails, the statement itself interns.
+    void make_names_known(const model::JobSpec& spec) {
+        if (names_.know(spec.kind, spec.queue)) return;
+        try {
+            const auto connection = pool_.borrow();
+            (void)names_.kind_id(*connection, spec.kind);
+            (void)names_.queue_id(*connection, spec.queue);
+        } catch (const StoreError&) {
+            return;
+        }
+    }
+
+    const std::string conninfo_;
+    const std::string schema_;
+    Names names_;
+    const EnqueueVerbs enqueue_;
+    const ClaimVerbs claim_;
+    const SettleVerbs settle_;
+    const NodeVerbs node_;
+    const UpkeepVerbs upkeep_;
+    const LookVerbs look_;
+    ConnectionPool pool_;
+    Lane claim_lane_;
+    Lane settle_lane_;
+    Lane pulse_lane_;
+    Lane upkeep_lane_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> make_store(const StoreOptions& options) {
+    return std::make_unique<PgStore>(options);
+}
+
+}  // namespace pawl::store::pg

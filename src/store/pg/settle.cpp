@@ -1,0 +1,291 @@
+#include "store/pg/settle.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include <pawl/errors.hpp>
+
+#include "store/pg/error_json.hpp"
+
+namespace pawl::store::pg {
+namespace {
+
+// $1 node, $2 seq · given: $3 tokens, $4 positions, $5 ids
+// ended: $6 place in given, $7 state, $8 attempts, $9 discarded, $10 duration, $11 reason, $12 detail, $13 result, $14 error
+// again: $15 place in given, $16 delay, $17 due, $18 queue, $19 kind, $20 priority, $21 attempts, $22 crashes, $23 suspect
+// run: $24 place in given, $25 attempt, $26 counted, $27 started, $28 duration, $29 class, $30 type, $31 message, $32 causes,
+//      $33 decision, $34 reason, $35 rule, $36 delay, $37 jitter
+// Spans and times are microseconds.
+//
+// Claims are locked by token, the first of the lock order; what their bitmaps say after the wait decides. The mark is in
+// the same statement: sent again in doubt, the whole statement either applies or fails on settled_pkey, undone.
+constexpr std::string_view settle_sql = R"(
+with given as materialized (
+    select token, position, id, place::int
+    from unnest($3::bigint[], $4::int[], $5::bigint[]) with ordinality g (token, position, id, place)
+), held as materialized (
+    select id, settled, ids
+    from @schema@.claim
+    where id = any ($3::bigint[])
+    order by id
+    for update
+), fenced as materialized (
+    select g.token, g.position, g.id, g.place
+    from given g
+    join held h on h.id = g.token
+    where get_bit(h.settled, g.position) = 0
+      and h.ids[g.position + 1] = g.id
+), mark as (
+    insert into @schema@.settled (node, seq, stale)
+    select $1, $2, array(select id from given where place not in (select place from fenced))
+), bits as materialized (
+    select h.id, h.settled | bit_or(set_bit(repeat('0', 128)::bit(128), f.position, 1)) as settled
+    from fenced f
+    join held h on h.id = f.token
+    group by h.id, h.settled
+), emptied as (
+    delete from @schema@.claim c
+    using bits b
+    where c.id = b.id
+      and bit_count(b.settled) = 128
+), kept as (
+    update @schema@.claim c
+    set settled = b.settled
+    from bits b
+    where c.id = b.id
+      and bit_count(b.settled) < 128
+), ended as (
+    insert into @schema@.done (id, finished_at, node, duration, state, attempts, discarded, reason, detail, result, error)
+    select f.id, clock_timestamp(), $1, e.duration * interval '1 microsecond', e.state::@schema@.job_state, e.attempts,
+           e.discarded, e.reason, e.detail, e.result, e.error
+    from unnest($6::int[], $7::text[], $8::int[], $9::boolean[], $10::bigint[], $11::text[], $12::text[], $13::jsonb[], $14::jsonb[])
+         e (place, state, attempts, discarded, duration, reason, detail, result, error)
+    join fenced f using (place)
+), again as materialized (
+    select f.id, a.queue, a.kind, a.priority, a.attempts, a.crashes, a.suspect, a.delay > 0 as later,
+           case when a.delay > 0 then clock_timestamp() + a.delay * interval '1 microsecond'
+                else coalesce(timestamptz 'epoch' + a.due * interval '1 microsecond', clock_timestamp()) end as run_at
+    from unnest($15::int[], $16::bigint[], $17::bigint[], $18::int[], $19::int[], $20::smallint[], $21::int[], $22::smallint[],
+                $23::boolean[])
+         a (place, delay, due, queue, kind, priority, attempts, crashes, suspect)
+    join fenced f using (place)
+), due_now as (
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
+    select id, run_at, queue, kind, attempts, priority, crashes, suspect
+    from again
+    where not later
+), due_later as (
+    insert into @schema@.scheduled (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
+    select id, run_at, queue, kind, attempts, priority, crashes, suspect
+    from again
+    where later
+), recorded as (
+    insert into @schema@.attempt (id, finished_at, token, node, attempt, counted, started_at, duration, class, type, message,
+                                  causes, decision, reason, rule, delay, jitter)
+    select f.id, clock_timestamp(), f.token, $1, r.attempt, r.counted, timestamptz 'epoch' + r.started * interval '1 microsecond',
+           r.duration * interval '1 microsecond', r.class, r.type, r.message, r.causes, r.decision, r.reason, r.rule,
+           r.delay * interval '1 microsecond', r.jitter * interval '1 microsecond'
+    from unnest($24::int[], $25::int[], $26::boolean[], $27::bigint[], $28::bigint[], $29::text[], $30::text[], $31::text[],
+                $32::jsonb[], $33::text[], $34::text[], $35::text[], $36::bigint[], $37::bigint[])
+         r (place, attempt, counted, started, duration, class, type, message, causes, decision, reason, rule, delay, jitter)
+    join fenced f using (place)
+)
+select id
+from given
+where place not in (select place from fenced))";
+
+// $1 node, $2 seq
+constexpr std::string_view read_mark_sql = R"(
+select stale
+from @schema@.settled
+where node = $1
+  and seq = $2)";
+
+constexpr std::string_view unique_violation = "23505";
+
+using Text = std::optional<std::string>;
+using Number = std::optional<std::int64_t>;
+
+Text text_or_null(std::string_view text) {
+    return text.empty() ? Text{} : Text{std::string(text)};
+}
+
+std::string_view ended_state(model::Verdict verdict) {
+    switch (verdict) {
+        case model::Verdict::complete: return "succeeded";
+        case model::Verdict::cancel: return "canceled";
+        default: return "failed";
+    }
+}
+
+struct Given {
+    std::vector<std::int64_t> tokens;
+    std::vector<int> positions;
+    std::vector<std::int64_t> ids;
+
+    void add(const model::ClaimSlot& slot) {
+        tokens.push_back(slot.token);
+        positions.push_back(slot.position);
+        ids.push_back(slot.id);
+    }
+    void bind(Params& params) const { params.add(tokens).add(positions).add(ids); }
+};
+
+struct Ended {
+    std::vector<int> places;
+    std::vector<std::string_view> states;
+    std::vector<int> attempts;
+    std::vector<bool> discarded;
+    std::vector<std::int64_t> durations;
+    std::vector<Text> reasons;
+    std::vector<Text> details;
+    std::vector<Text> results;
+    std::vector<Text> errors;
+
+    void add(int place, const model::Settlement& settlement, int counted_attempts) {
+        const model::Decision& decision = settlement.decision;
+        places.push_back(place);
+        states.push_back(ended_state(decision.verdict));
+        attempts.push_back(counted_attempts);
+        discarded.push_back(decision.verdict == model::Verdict::discard);
+        durations.push_back(settlement.duration.count());
+        reasons.push_back(decision.reason == Reason::none ? Text{} : text_or_null(to_string(decision.reason)));
+        details.push_back(text_or_null(decision.detail));
+        results.push_back(decision.result);
+        errors.push_back(decision.error ? Text{error_json(*decision.error)} : Text{});
+    }
+    void bind(Params& params) const {
+        params.add(places).add(states).add(attempts).add(discarded).add(durations).add(reasons).add(details).add(results).add(
+            errors);
+    }
+};
+
+struct Again {
+    std::vector<int> places;
+    std::vector<std::int64_t> delays;
+    std::vector<Number> dues;
+    std::vector<int> queues;
+    std::vector<int> kinds;
+    std::vector<std::int16_t> priorities;
+    std::vector<int> attempts;
+    std::vector<std::int16_t> crashes;
+    std::vector<bool> suspects;
+
+    void add(int place, const model::Settlement& settlement, int counted_attempts, int queue) {
+        const model::Decision& decision = settlement.decision;
+        const model::JobFacts& facts = settlement.job->facts;
+        places.push_back(place);
+        delays.push_back(std::max<std::int64_t>(decision.delay.count(), 0));
+        // What goes back unrun keeps its turn; what ran has had it.
+        const bool unrun = decision.verdict == model::Verdict::release && settlement.job->run_at != Time{};
+        dues.push_back(unrun ? Number(settlement.job->run_at.time_since_epoch().count()) : Number{});
+        queues.push_back(queue);
+        kinds.push_back(facts.kind);
+        priorities.push_back(static_cast<std::int16_t>(decision.priority.value_or(facts.priority)));
+        attempts.push_back(counted_attempts);
+        crashes.push_back(static_cast<std::int16_t>(facts.crashes + (decision.crashed ? 1 : 0)));
+        suspects.push_back(facts.suspect && !decision.counted);
+    }
+    void bind(Params& params) const {
+        params.add(places).add(delays).add(dues).add(queues).add(kinds);
+        params.add(std::span<const std::int16_t>(priorities)).add(attempts).add(std::span<const std::int16_t>(crashes)).add(suspects);
+    }
+};
+
+struct Runs {
+    std::vector<int> places;
+    std::vector<int> attempts;
+    std::vector<bool> counted;
+    std::vector<Number> started;
+    std::vector<std::int64_t> durations;
+    std::vector<Text> classes;
+    std::vector<Text> types;
+    std::vector<Text> messages;
+    std::vector<Text> causes;
+    std::vector<std::string_view> decisions;
+    std::vector<Text> reasons;
+    std::vector<Text> rules;
+    std::vector<std::int64_t> delays;
+    std::vector<std::int64_t> jitters;
+
+    void add(int place, const model::Settlement& settlement) {
+        const model::Decision& decision = settlement.decision;
+        const ErrorRecord& error = *decision.error;
+        places.push_back(place);
+        attempts.push_back(settlement.job->attempt());
+        counted.push_back(decision.counted);
+        started.push_back(settlement.started_at ? Number(settlement.started_at->time_since_epoch().count()) : Number{});
+        durations.push_back(settlement.duration.count());
+        classes.push_back(text_or_null(to_string(error.error_class)));
+        types.push_back(text_or_null(error.type));
+        messages.push_back(text_or_null(error.message));
+        causes.push_back(error.causes.empty() ? Text{} : Text{causes_json(error.causes)});
+        decisions.push_back(to_string(decision.verdict));
+        reasons.push_back(decision.reason == Reason::none ? Text{} : text_or_null(to_string(decision.reason)));
+        rules.push_back(text_or_null(decision.rule));
+        delays.push_back(decision.delay.count());
+        jitters.push_back(decision.jitter.count());
+    }
+    void bind(Params& params) const {
+        params.add(places).add(attempts).add(counted).add(started).add(durations).add(classes).add(types).add(messages);
+        params.add(causes).add(decisions).add(reasons).add(rules).add(delays).add(jitters);
+    }
+};
+
+bool goes_again(model::Verdict verdict) {
+    return verdict == model::Verdict::retry_at || verdict == model::Verdict::snooze || verdict == model::Verdict::release;
+}
+
+}  // namespace
+
+SettleVerbs::SettleVerbs(std::string_view schema)
+    : settle_{"settle", with_schema(settle_sql, schema)}, read_mark_{"read_mark", with_schema(read_mark_sql, schema)} {}
+
+Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& batch) const {
+    Given given;
+    Ended ended;
+    Again again;
+    Runs runs;
+    int place = 0;
+    for (const model::Settlement& settlement : batch.settlements) {
+        ++place;
+        const model::Decision& decision = settlement.decision;
+        const model::JobFacts& facts = settlement.job->facts;
+        const int attempts = facts.attempts + (decision.counted ? 1 : 0);
+        given.add(settlement.job->slot);
+        if (goes_again(decision.verdict)) {
+            again.add(place, settlement, attempts, decision.queue ? names.queue_id(connection, *decision.queue) : facts.queue);
+        } else {
+            ended.add(place, settlement, attempts);
+        }
+        if (decision.error) runs.add(place, settlement);
+    }
+    Params params;
+    params.add(batch.node).add(batch.seq);
+    given.bind(params);
+    ended.bind(params);
+    again.bind(params);
+    runs.bind(params);
+
+    std::unordered_set<JobId> stale;
+    try {
+        const Result rows = connection.run(settle_, params);
+        for (std::size_t row = 0; row < rows.size(); ++row) stale.insert(rows.int64(row, 0));
+    } catch (const StoreError& error) {
+        if (error.sqlstate() != unique_violation) throw;
+        const Result mark = connection.run(read_mark_, Params{}.add(batch.node).add(batch.seq));
+        if (mark.empty()) throw;
+        for (const JobId id : mark.int64_array(0, 0)) stale.insert(id);
+    }
+    Settled settled;
+    settled.applied.reserve(batch.settlements.size());
+    for (const model::Settlement& settlement : batch.settlements) {
+        settled.applied.push_back(!stale.contains(settlement.job->slot.id));
+    }
+    return settled;
+}
+
+}  // namespace pawl::store::pg

@@ -1,0 +1,128 @@
+#include "store/pg/upkeep.hpp"
+
+#include <string>
+
+#include "store/pg/job_rows.hpp"
+#include "store/pg/lost_claims.hpp"
+
+namespace pawl::store::pg {
+namespace {
+
+// $1 node, $2 limit, $3 may expire. Uses claim's primary key; there are few claims.
+//
+// A claim of claims: it goes to the rescuer under a new token, so that a late write of the former owner finds nothing.
+// Deciding and charging come later, at the settle. Any claim is taken whose node is not alive, at every round, because a
+// statement of a lost connection may still have committed one after the death mark. What a node held that said goodbye
+// was never run, and goes back uncounted. Nodes found expired here lose their claims in the next round.
+constexpr std::string_view rescue_sql = R"(
+with alive as (
+    select id from @schema@.node where id = $1 and state = 'alive'
+), expired as (
+    update @schema@.node
+    set state = 'dead'
+    where state = 'alive'
+      and id <> $1
+      and heartbeat_at + expiry < clock_timestamp()
+      and $3::boolean
+      and exists (select from alive)
+    returning id
+), forgotten as (
+    delete from @schema@.waiting
+    where node in (select id from expired)
+), loser as materialized (
+    select c.id, n.state is not distinct from 'stopped' and c.lost_by is null as said_goodbye
+    from @schema@.claim c
+    left join @schema@.node n on n.id = c.node
+    where n.state is distinct from 'alive'
+      and exists (select from alive)
+    order by c.id
+    limit $2
+    for update of c skip locked
+), taken as (
+    delete from @schema@.claim c
+    using loser l
+    where c.id = l.id
+    returning c.*, l.said_goodbye
+), released as (
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
+    select ids[i], claimed_at, queues[i], kinds[i], attempts[i], priorities[i], crashes[i], get_bit(suspects, i - 1) = 1
+    from taken
+    cross join lateral generate_series(1, cardinality(ids)) i
+    where said_goodbye
+      and get_bit(settled, i - 1) = 0
+    returning first_id
+), ours as (
+    insert into @schema@.claim (node, lost_by, claimed_at, settled, suspects, ids, attempts, queues, kinds, priorities, crashes)
+    select $1, coalesce(lost_by, node), claimed_at, settled, suspects, ids, attempts, queues, kinds, priorities, crashes
+    from taken
+    where not said_goodbye
+    returning *
+), item as (
+    select o.id as token, i - 1 as position, o.ids[i] as id, o.queues[i] as queue, o.kinds[i] as kind, o.attempts[i] as attempts,
+           o.priorities[i] as priority, o.crashes[i] as crashes, get_bit(o.suspects, i - 1) = 1 as suspect,
+           o.claimed_at as run_at, o.lost_by
+    from ours o
+    cross join lateral generate_series(1, cardinality(o.ids)) i
+    where get_bit(o.settled, i - 1) = 0
+)
+select array(select id from expired), (select count(*) from released), item.lost_by,
+)";
+
+constexpr std::string_view rescue_from = R"(
+from (select) as always
+left join item on true
+left join @schema@.job job on job.id = item.id
+order by item.token, item.position)";
+
+// $1 limit. Uses scheduled_due.
+constexpr std::string_view promote_sql = R"(
+with due as (
+    delete from @schema@.scheduled
+    where ctid = any (array(
+        select ctid
+        from @schema@.scheduled
+        where run_at <= statement_timestamp()
+        order by run_at, first_id
+        limit $1
+        for update skip locked))
+    returning first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect
+), moved as (
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect)
+    select first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect
+    from due
+)
+select (select count(*) from due),
+       (extract(epoch from (select min(run_at) from @schema@.scheduled where run_at > statement_timestamp())
+                           - clock_timestamp()) * 1000000)::bigint)";
+
+}  // namespace
+
+UpkeepVerbs::UpkeepVerbs(std::string_view schema)
+    : rescue_{"rescue", with_schema(std::string(rescue_sql) + std::string(job_columns) + std::string(rescue_from), schema)},
+      promote_{"promote", with_schema(promote_sql, schema)},
+      short_lock_wait_{"", "select set_config('lock_timeout', '200ms', true)"},
+      make_room_{"make_room", with_schema("select @schema@.make_partitions()", schema)} {}
+
+Rescued UpkeepVerbs::rescue(Connection& connection, Names& names, const Rescue& round) const {
+    const Result rows = connection.run(rescue_, Params{}.add(round.node).add(round.limit).add(round.may_expire));
+    return {.expired = rows.int64_array(0, 0),
+            .claims = read_lost_claims(rows, 2, names, connection),
+            .released = rows.int64(0, 1)};
+}
+
+Promoted UpkeepVerbs::promote(Connection& connection, int limit) const {
+    const Result rows = connection.run(promote_, Params{}.add(limit));
+    Promoted promoted{.moved = rows.int64(0, 0), .next_due = std::nullopt};
+    if (const auto wait = rows.optional_int64(0, 1)) promoted.next_due = std::chrono::microseconds(*wait);
+    return promoted;
+}
+
+void UpkeepVerbs::make_room(Connection& connection) const {
+    // Attaching a partition locks out readers of the default one: it waits for them briefly, and comes back later.
+    Transaction transaction(connection);
+    transaction.run(short_lock_wait_);
+    transaction.run(make_room_);
+    transaction.commit();
+}
+
+}  // namespace pawl::store::pg

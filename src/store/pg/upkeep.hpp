@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string_view>
+
+#include "store/pg/connection.hpp"
+#include "store/pg/names.hpp"
+#include "store/store.hpp"
+
+namespace pawl::store::pg {
+
+/// What some node must do now and then, whichever it is: rescue, promotion, room for new ids.
+class UpkeepVerbs {
+public:
+    explicit UpkeepVerbs(std::string_view schema);
+
+    [[nodiscard]] Rescued rescue(Connection& connection, Names& names, const Rescue& round) const;
+    [[nodiscard]] Promoted promote(Connection& connection, int limit) const;
+    void make_room(Connection& connection) const;
+
+private:
+    Statement rescue_;
+    Statement promote_;
+    Statement short_lock_wait_;
+    Statement make_room_;
+};
+
+}  // namespace pawl::store::pg
