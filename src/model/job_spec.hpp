@@ -40,11 +40,24 @@ struct SpecLimits {
 /// **Throws** `ConfigError` naming the field.
 void validate(JobSpec& spec);
 
-/// **Throws** `ConfigError` for a payload that is too large, not valid UTF-8, or holds a NUL.
+/// **Throws** `ConfigError` for a payload that is too large, is not JSON with one meaning in valid UTF-8, or holds a NUL.
 void validate_payload(std::string_view kind, std::string_view payload, const SpecLimits& limits);
 
-/// The checks of single names, for options and handlers as well. `field` is what the error names.
+/// The checks of single values, for options and handlers as well. `field` is what the error names.
 void validate_kind(std::string_view kind, std::string_view field = "kind");
 void validate_queue(std::string_view queue, std::string_view field = "queue");
+void validate_priority(Priority priority, std::string_view field = "priority");
+void validate_retries(int retries, std::string_view field = "max_retries");
+void validate_timeout(Duration timeout, std::string_view field = "timeout");
+void validate_delay(Duration delay, std::string_view field = "delay");
+/// A backoff that can be stored: not a function.
+void validate_stored_backoff(const Backoff& backoff, std::string_view field = "backoff");
+void validate_params(const std::map<std::string, std::string>& params);
+
+/// A span since the epoch as the time that a job is due at.
+[[nodiscard]] Time due_time(Duration since_epoch, std::string_view field = "run_at");
+
+/// Tags as they are stored.
+[[nodiscard]] std::vector<std::string> normal_tags(std::vector<std::string> tags);
 
 }  // namespace pawl::model
