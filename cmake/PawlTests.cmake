@@ -20,6 +20,7 @@ function(pawl_add_test_program name)
     add_executable(${name} ${ARGN})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${name} PRIVATE
+        pawl_testing
         pawl_inside
         pawl_build
         pawl_pqxx
