@@ -26,7 +26,7 @@ class PAWL_EXPORT Jitter {
 public:
     enum class Law : unsigned char { none, full, equal, up_to, scaled };
 
-    [[nodiscard]] static constexpr Jitter none() noexcept { return {Law::none, 1, 1}; }
+    [[nodiscard]] static constexpr Jitter none() noexcept { return {Law::none, 0, 0}; }
     [[nodiscard]] static constexpr Jitter full() noexcept { return {Law::full, 0, 1}; }
     [[nodiscard]] static constexpr Jitter equal() noexcept { return {Law::equal, 0.5, 1}; }
     /// **Throws** `ConfigError` unless 0 ≤ fraction ≤ 1.
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] static Jitter scaled(double low, double high);
 
     [[nodiscard]] constexpr Law law() const noexcept { return law_; }
-    /// The factors that bound the law, as in the table.
+    /// The factors of the table: for `up_to` 0 and f, for `scaled` low and high.
     [[nodiscard]] constexpr double low() const noexcept { return low_; }
     [[nodiscard]] constexpr double high() const noexcept { return high_; }
 

@@ -13,6 +13,7 @@
 #include <pawl/detail/type_match.hpp>
 #include <pawl/error_record.hpp>
 #include <pawl/export.hpp>
+#include <pawl/fwd.hpp>
 #include <pawl/job.hpp>
 
 namespace pawl {
@@ -20,6 +21,11 @@ namespace pawl {
 namespace detail {
 struct CapturedFailure;
 }
+namespace failure {
+struct Link;
+std::vector<Link>::const_iterator first_link(const Failure& failure) noexcept;
+std::vector<Link>::const_iterator last_link(const Failure& failure) noexcept;
+}  // namespace failure
 
 /// What went wrong in one attempt of a job, with the live exception: what rules, policies, strategies and discard
 /// callbacks look at.
@@ -77,14 +83,16 @@ public:
     /// Whether it or one of its causes is an E.
     template <class E>
     [[nodiscard]] bool involves() const noexcept {
-        return find(detail::type_match<E>()).has_value();
+        return any(detail::type_match<E>());
     }
 
     /// The live exception; null where there is none, as for a lost worker.
     [[nodiscard]] const std::exception_ptr& exception() const noexcept;
 
 private:
-    [[nodiscard]] std::optional<std::size_t> find(const detail::TypeMatch& match) const noexcept;
+    friend std::vector<failure::Link>::const_iterator failure::first_link(const Failure& failure) noexcept;
+    friend std::vector<failure::Link>::const_iterator failure::last_link(const Failure& failure) noexcept;
+    [[nodiscard]] bool any(const detail::TypeMatch& match) const noexcept;
 
     std::shared_ptr<const detail::CapturedFailure> captured_;
     std::size_t first_;

@@ -63,8 +63,6 @@ struct LostRun {
     bool charged{};
     /// Whether the handler may have been entered.
     bool may_have_begun{true};
-    /// See failure::capture_lost.
-    std::shared_ptr<const Failure> failure;
 };
 
 /// The payload could not be decoded, before the handler.
@@ -78,7 +76,7 @@ struct Outcome {
                  LostRun, Undecodable>
         what;
     /// By the host's clock, for people. None when the handler never began.
-    std::optional<Time> started_at;
+    std::optional<Time> started_at{};
     std::chrono::microseconds duration{};
 };
 
