@@ -14,10 +14,10 @@ namespace pawl {
 /// `JobSoftLimit` and those about threads, which nothing commits. Error text occurs only as a sanitized record.
 using Event =
     std::variant<JobStarted, JobSucceeded, JobRetrying, JobSnoozed, JobInterrupted, JobSoftLimit, JobExecutionTimedOut,
-                 JobFailed, JobDlq, JobDiscarded, PoisonOrBug, JobCanceled, JobPaused, JobResumed, JobRedriven, StaleOutcome,
-                 JobRescued, MisbehavingPolicy, ThreadAbandoned, ThreadReturned, MisbehavingHook, NodeStarted, NodeStopped,
-                 NodeExpired, NodeFenced, WorkerStopped, QueuePaused, QueueResumed, QueueHalted, BreakerOpened,
-                 BreakerHalfOpen, BreakerClosed, Purged, EventsDropped, HorizonHeld>;
+                 JobFailed, JobDlq, JobDiscarded, PoisonOrBug, JobCanceled, JobPaused, JobResumed, JobRedriven,
+                 StaleOutcome, JobRescued, MisbehavingPolicy, ThreadAbandoned, ThreadReturned, MisbehavingHook,
+                 NodeStarted, NodeStopped, NodeExpired, NodeFenced, WorkerStopped, QueuePaused, QueueResumed,
+                 QueueHalted, BreakerOpened, BreakerHalfOpen, BreakerClosed, Purged, EventsDropped, HorizonHeld>;
 
 /// The event's name as it is written in code: "JobStarted".
 [[nodiscard]] PAWL_EXPORT std::string_view name_of(const Event& event) noexcept;
@@ -25,8 +25,7 @@ using Event =
 namespace detail {
 
 template <class Wanted, class... All>
-constexpr std::size_t position_in(const std::variant<All...>*) noexcept
-{
+constexpr std::size_t position_in(const std::variant<All...>*) noexcept {
     std::size_t position = 0;
     static_cast<void>(((std::is_same_v<Wanted, All> ? true : (++position, false)) || ...));
     return position;

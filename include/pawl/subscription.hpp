@@ -36,8 +36,7 @@ private:
 };
 
 template <AnEvent E, class Callback>
-[[nodiscard]] std::unique_ptr<Listener> make_listener(Callback&& callback)
-{
+[[nodiscard]] std::unique_ptr<Listener> make_listener(Callback&& callback) {
     using Kept = std::decay_t<Callback>;
     static_assert(std::is_invocable_v<Kept&, const E&>, "a listener is called with a const reference to its event");
     return std::make_unique<TypedListener<E, Kept>>(std::in_place, std::forward<Callback>(callback));
@@ -60,7 +59,7 @@ public:
     /// Listens to nothing.
     Subscription() noexcept;
     explicit Subscription(std::shared_ptr<detail::SubscriptionState> state) noexcept;
-    Subscription(Subscription&&) noexcept;
+    Subscription(Subscription &&) noexcept;
     Subscription& operator=(Subscription&&) noexcept;
     Subscription(const Subscription&) = delete;
     Subscription& operator=(const Subscription&) = delete;

@@ -45,30 +45,25 @@ public:
     [[nodiscard]] bool enabled(LogLevel level) const noexcept;
 
     template <class... Args>
-    void debug(fmt::format_string<Args...> format, Args&&... args) const noexcept
-    {
+    void debug(fmt::format_string<Args...> format, Args&&... args) const noexcept {
         write(LogLevel::debug, nullptr, format, fmt::make_format_args(args...));
     }
     template <class... Args>
-    void info(fmt::format_string<Args...> format, Args&&... args) const noexcept
-    {
+    void info(fmt::format_string<Args...> format, Args&&... args) const noexcept {
         write(LogLevel::info, nullptr, format, fmt::make_format_args(args...));
     }
     template <class... Args>
-    void warn(fmt::format_string<Args...> format, Args&&... args) const noexcept
-    {
+    void warn(fmt::format_string<Args...> format, Args&&... args) const noexcept {
         write(LogLevel::warn, nullptr, format, fmt::make_format_args(args...));
     }
     template <class... Args>
-    void error(fmt::format_string<Args...> format, Args&&... args) const noexcept
-    {
+    void error(fmt::format_string<Args...> format, Args&&... args) const noexcept {
         write(LogLevel::error, nullptr, format, fmt::make_format_args(args...));
     }
 
     /// A line about a job.
     template <class... Args>
-    void line(LogLevel level, const LoggedJob& job, fmt::format_string<Args...> format, Args&&... args) const noexcept
-    {
+    void line(LogLevel level, const LoggedJob& job, fmt::format_string<Args...> format, Args&&... args) const noexcept {
         write(level, &job, format, fmt::make_format_args(args...));
     }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include <pawl/clock.hpp>
 
@@ -100,8 +102,9 @@ private:
     std::uint64_t ended_ PAWL_GUARDED_BY(mutex_) = 0;
     int failures_ PAWL_GUARDED_BY(mutex_) = 0;
 
-    // Guards starting and joining; never taken by the loop's own thread but in stop() called from the step.
+    // Guards starting and joining, and is held while joining: never taken by the loop's own thread.
     Mutex thread_mutex_;
+    std::atomic<std::thread::id> thread_id_{};
     Thread thread_ PAWL_GUARDED_BY(thread_mutex_);
 };
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #if defined(__linux__)
-#    include <pthread.h>
+#include <pthread.h>
 #endif
 
 #include "base/mutex.hpp"
@@ -11,8 +11,7 @@
 namespace pawl::base {
 namespace {
 
-void name_current_thread([[maybe_unused]] std::string name) noexcept
-{
+void name_current_thread([[maybe_unused]] std::string name) noexcept {
 #if defined(__linux__)
     constexpr std::size_t system_limit = 15;
     if (name.size() > system_limit) name.resize(system_limit);
@@ -34,8 +33,7 @@ Thread::Thread(std::string name, Body body)
           // A guard and not a last line, since user code may end the thread by forced unwinding (pthread_exit).
           struct SayEnded {
               Ended& ended;
-              ~SayEnded()
-              {
+              ~SayEnded() {
                   const MutexLock lock{ended.mutex};
                   ended.ended = true;
                   ended.changed.notify_all();
@@ -45,24 +43,28 @@ Thread::Thread(std::string name, Body body)
           // What the body owns is let go before the end is said, not at some time after it.
           const Body running = std::move(body);
           running();
-      })
-{
+      }) {}
+
+Thread::~Thread() { end(); }
+
+Thread& Thread::operator=(Thread&& other) noexcept {
+    if (this == &other) return *this;
+    end();
+    ended_ = std::move(other.ended_);
+    thread_ = std::move(other.thread_);
+    return *this;
 }
 
-Thread::~Thread()
-{
-    if (!thread_.joinable()) return;
-    if (is_current()) return abandon();
-    thread_.join();
+void Thread::end() noexcept {
+    if (is_current()) abandon();
+    join();
 }
 
-void Thread::join()
-{
+void Thread::join() {
     if (thread_.joinable() && !is_current()) thread_.join();
 }
 
-bool Thread::join_until(std::chrono::steady_clock::time_point until)
-{
+bool Thread::join_until(std::chrono::steady_clock::time_point until) {
     if (!thread_.joinable()) return true;
     if (is_current()) return false;
     {
@@ -75,8 +77,7 @@ bool Thread::join_until(std::chrono::steady_clock::time_point until)
     return true;
 }
 
-void Thread::abandon() noexcept
-{
+void Thread::abandon() noexcept {
     if (thread_.joinable()) thread_.detach();
 }
 

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -11,7 +10,7 @@ namespace pawl::base {
 
 /// A named thread of the library that can be waited for with a bound.
 ///
-/// Ending it without `join_until` waits for ever, like std::jthread. The body must not throw.
+/// Destroyed while it runs, it waits for ever, like std::jthread, but never for itself. The body must not throw.
 ///
 /// **Threads**: confined to one thread at a time.
 /// **Lifetime**: once abandoned, a body may run on after everything else is gone: it owns what it touches.
@@ -24,7 +23,8 @@ public:
     /// **Throws** std::system_error when there is no thread to be had.
     Thread(std::string name, Body body);
     Thread(Thread&&) noexcept = default;
-    Thread& operator=(Thread&&) = delete;
+    /// Ends the present one as the destructor does.
+    Thread& operator=(Thread&& other) noexcept;
     Thread(const Thread&) = delete;
     Thread& operator=(const Thread&) = delete;
     ~Thread();
@@ -44,6 +44,8 @@ public:
 
 private:
     struct Ended;
+
+    void end() noexcept;
 
     std::shared_ptr<Ended> ended_;
     std::thread thread_;

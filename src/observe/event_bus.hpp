@@ -1,10 +1,7 @@
 #pragma once
 
-#include <atomic>
-#include <array>
 #include <bitset>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,8 +19,7 @@ namespace pawl::observe {
 using EventTypes = std::bitset<detail::event_types>;
 
 template <detail::AnEvent... E>
-[[nodiscard]] EventTypes event_types()
-{
+[[nodiscard]] EventTypes event_types() {
     EventTypes types;
     (types.set(detail::event_type<E>), ...);
     return types;
@@ -38,6 +34,8 @@ template <detail::AnEvent... E>
 /// **Threads**: safe from any thread, from listeners too.
 class EventBus {
 public:
+    class Core;
+
     struct Options {
         /// How many events may wait; at least 1.
         std::size_t capacity = 10'000;
@@ -52,8 +50,8 @@ public:
     /// No thread before this.
     void start();
 
-    /// Takes no more events, waits until the queued ones are delivered, but not longer than the bound, and ends the thread. A
-    /// listener that does not come back by then keeps its thread: it is abandoned. Idempotent; called by a listener, it waits for
+    /// Takes no more events, waits until the queued ones are delivered, but not longer than the bound, drops the rest, and ends
+    /// the thread. A listener that has not come back a second later keeps its thread: it is abandoned. Idempotent; called by a listener, it waits for
     /// nothing. False when events or a listener were left behind.
     bool stop(std::chrono::nanoseconds flush_bound) noexcept;
 
@@ -62,8 +60,7 @@ public:
 
     /// Whether anybody listens: ask before building an event.
     template <detail::AnEvent E>
-    [[nodiscard]] bool wanted() const noexcept
-    {
+    [[nodiscard]] bool wanted() const noexcept {
         return wanted(detail::event_type<E>);
     }
     [[nodiscard]] bool wanted(std::size_t type) const noexcept;
@@ -75,8 +72,7 @@ public:
 
     /// **Lifetime**: the callback is called on the event thread until the subscription has ended.
     template <detail::AnEvent E, class Callback>
-    [[nodiscard]] Subscription subscribe(Callback&& callback)
-    {
+    [[nodiscard]] Subscription subscribe(Callback&& callback) {
         return subscribe(event_types<E>(), detail::make_listener<E>(std::forward<Callback>(callback)));
     }
     /// One listener for several types.
@@ -84,8 +80,6 @@ public:
 
     /// Waits until what was published before is delivered or dropped; false when the bound came first. Not from a listener.
     [[nodiscard]] bool wait_delivered(std::chrono::nanoseconds bound) const;
-
-    class Core;
 
 private:
     std::shared_ptr<Core> core_;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 
 #include <pawl/clock.hpp>
 #include <pawl/failure.hpp>
@@ -27,19 +27,28 @@ struct RunLimits {
     double soft_limit = 0.8;
 };
 
+/// What makes failures of what handlers throw: given by the runtime, for failure/capture is of the same rank. None of it throws,
+/// and none returns null.
+struct CaptureCalls {
+    std::function<std::shared_ptr<const Failure>(std::exception_ptr thrown,
+                                                 std::shared_ptr<const model::ClaimedJob> job,
+                                                 std::optional<Time> started_at, Time failed_at)>
+        capture;
+    /// Of a run whose hard limit passed; `thrown` is what the handler threw because of it, or null.
+    std::function<std::exception_ptr(Duration limit, const std::exception_ptr& thrown)> timed_out;
+    /// Of a handler that ended its thread.
+    std::function<std::exception_ptr()> thread_exited;
+};
+
 /// Runs one handler once.
 ///
 /// **Threads**: called concurrently from worker threads.
-/// **Lifetime**: what `Parts` refers to outlives the last run, also that of an abandoned thread.
+/// **Lifetime**: shared with the threads that use it: it outlives the last run, also that of an abandoned thread.
 class Executor {
 public:
-    /// Describes what a handler threw; never throws itself.
-    using Capture = std::function<std::shared_ptr<const Failure>(std::exception_ptr thrown, const model::ClaimedJob& job,
-                                                                 std::optional<Time> started_at, Time failed_at)>;
-
     struct Parts {
         std::shared_ptr<Watchdog> watchdog;
-        Capture capture;
+        CaptureCalls failures;
         std::shared_ptr<const Clock> clock;
         std::shared_ptr<spdlog::logger> logger;
         /// A larger result is replaced by a marker.
@@ -54,15 +63,21 @@ public:
     /// What the run came to. Whatever a handler throws, and whatever else it does that C++ lets one survive, is an outcome,
     /// with one exception: when it ends its thread, the outcome goes to `on_thread_exit` and the unwinding goes on.
     ///
+    /// A handler that came back although its stop was requested: hard limit: what it returned counts, what it threw is the cause of
+    /// a `TimedOut`. Stopping, canceled or fenced: what it returned counts, if the claim is still there; what it threw is
+    /// an interruption.
+    ///
     /// A result above the limit is not stored but noted, as `{"pawl":"result too large","bytes":n}`: the work is done.
     [[nodiscard]] model::Outcome execute(const detail::Invoker& handler, const std::shared_ptr<StopState>& run,
                                          const RunLimits& limits, const OnThreadExit& on_thread_exit) const;
 
+    /// The outcome of a run whose handler does not come back; for `PoolCalls::settle_overdue`.
+    [[nodiscard]] model::Outcome overdue(const StopState& run, const RunLimits& limits) const;
+
 private:
+    class Attempt;
+
     const Parts parts_;
 };
-
-/// The outcome of a run whose handler did not come back in time; for `PoolCalls::settle_overdue`.
-[[nodiscard]] model::Outcome overdue(const Executor::Parts& parts, const StopState& run);
 
 }  // namespace pawl::worker

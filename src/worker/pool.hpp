@@ -27,7 +27,7 @@ struct QueueWidth {
 /// What a pool calls. All of it is called without a lock.
 ///
 /// **Lifetime**: a thread that is abandoned calls `run`'s rest, and then nothing more, after the pool is gone: these own what they
-/// touch by shared pointers.
+/// touch by shared pointers, but never the pool itself.
 struct PoolCalls {
     /// The whole life of one run, on a worker's thread. It must not throw: what it throws is logged and lost.
     std::function<void(const std::shared_ptr<StopState>&)> run;
@@ -62,7 +62,9 @@ struct Load {
     /// Of the recent runs; none before the first.
     std::optional<std::chrono::nanoseconds> mean_run;
 
-    [[nodiscard]] int free_slots() const noexcept { return width > running + unstarted ? width - running - unstarted : 0; }
+    [[nodiscard]] int free_slots() const noexcept {
+        return width > running + unstarted ? width - running - unstarted : 0;
+    }
 };
 
 /// A run whose handler has not come back.
@@ -128,7 +130,7 @@ public:
     [[nodiscard]] bool wait_idle(SteadyTime until) const;
 
     /// Closes, waits for the threads, and leaves those that do not end in time to their handlers; names these.
-    /// Idempotent: a second call finds nothing.
+    /// What has not begun and was not handed back by `close` is dropped. Idempotent: a second call finds nothing.
     [[nodiscard]] std::vector<RunningJob> finish(SteadyTime until);
 
 private:

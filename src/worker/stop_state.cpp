@@ -3,8 +3,7 @@
 namespace pawl::worker {
 namespace {
 
-constexpr bool outdoes(StopReason reason, StopReason present) noexcept
-{
+constexpr bool outdoes(StopReason reason, StopReason present) noexcept {
     if (present == StopReason::none) return reason != StopReason::none;
     const auto ends_claim = [](StopReason r) { return r == StopReason::canceled || r == StopReason::fenced; };
     return ends_claim(reason) && !ends_claim(present);
@@ -12,8 +11,7 @@ constexpr bool outdoes(StopReason reason, StopReason present) noexcept
 
 }  // namespace
 
-bool StopState::request_stop(StopReason reason) noexcept
-{
+bool StopState::request_stop(StopReason reason) noexcept {
     auto present = reason_.load(std::memory_order_acquire);
     do {
         if (!outdoes(reason, present)) return false;

@@ -27,9 +27,7 @@ public:
     using SteadyTime = std::chrono::steady_clock::time_point;
 
     StopState(std::shared_ptr<const model::ClaimedJob> job, SteadyTime started) noexcept
-        : job_(std::move(job)), started_(started)
-    {
-    }
+        : job_(std::move(job)), started_(started) {}
     StopState(const StopState&) = delete;
     StopState& operator=(const StopState&) = delete;
 

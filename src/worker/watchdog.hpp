@@ -26,7 +26,7 @@ struct Deadlines {
 class [[nodiscard("a run is watched as long as its Watch lives")]] Watch {
 public:
     Watch() noexcept = default;
-    Watch(Watch&&) noexcept = default;
+    Watch(Watch &&) noexcept = default;
     Watch& operator=(Watch&& other) noexcept;
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
