@@ -112,7 +112,7 @@ public:
     /// Registers a named function.
     template <class Signature>
     Handler& on(const Task<Signature>& task) {
-        return add({task.kind(), task.payload_version(), &typeid(Task<Signature>)},
+        return add({task.kind(), task.payload_version(), &typeid(typename Task<Signature>::Arguments)},
                    detail::make_invoker<typename Task<Signature>::Arguments>(task));
     }
 
@@ -130,7 +130,8 @@ public:
     template <class... Parameters>
     [[nodiscard("call submit()")]] JobBuilder enqueue(const detail::TaskOf<Parameters...>& task,
                                                       std::type_identity_t<Parameters>... arguments) {
-        return begin({task.kind(), task.payload_version(), nullptr},
+        using Arguments = typename detail::TaskOf<Parameters...>::Arguments;
+        return begin({task.kind(), task.payload_version(), &typeid(Arguments)},
                      detail::encode_job(std::tuple<const Parameters&...>(arguments...)));
     }
 

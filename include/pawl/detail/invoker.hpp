@@ -56,7 +56,10 @@ public:
 /// Throws a `PayloadError` that nests the exception being handled; to be called in a catch block.
 [[noreturn]] PAWL_EXPORT void throw_payload_error();
 
-/// The reply of a handler whose result cannot be stored. To be called in a catch block.
+/// The reply of a handler with a result: JSON text, which is checked.
+PAWL_EXPORT HandlerReply result_encoded(std::string result);
+
+/// The reply of a handler whose result cannot be stored; to be called in a catch block.
 PAWL_EXPORT HandlerReply result_not_encodable();
 
 template <class R>
@@ -72,7 +75,7 @@ HandlerReply encode_result(const R& result) {
                   "pawl::Codec (include <pawl/json.hpp> for types with nlohmann_json functions)");
     // The work is done: a result that cannot be encoded must not have it done again.
     try {
-        return HandlerDone{Codec<R>::encode(result), {}};
+        return result_encoded(Codec<R>::encode(result));
     } catch (...) {
         return result_not_encodable();
     }

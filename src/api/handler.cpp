@@ -1,0 +1,34 @@
+#include <utility>
+
+#include <pawl/errors.hpp>
+#include <pawl/handler.hpp>
+
+#include "model/job_spec.hpp"
+
+namespace pawl {
+
+Handler& Handler::with_max_retries(int retries) {
+    model::validate_retries(retries);
+    open().max_retries = retries;
+    return *this;
+}
+
+Handler& Handler::with_backoff(Backoff backoff) {
+    open().backoff = std::move(backoff);
+    return *this;
+}
+
+Handler& Handler::with_timeout(Duration timeout) {
+    model::validate_timeout(timeout);
+    open().timeout = timeout;
+    return *this;
+}
+
+HandlerSettings& Handler::open() {
+    if (sealed_.load(std::memory_order_acquire)) {
+        throw ConfigError("handler", "is fixed once the scheduler was started: say everything before start()");
+    }
+    return settings_;
+}
+
+}  // namespace pawl

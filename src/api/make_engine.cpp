@@ -1,0 +1,69 @@
+#include <thread>
+#include <utility>
+
+#include "api/scheduler_impl.hpp"
+#include "failure/decide.hpp"
+
+namespace pawl {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+int threads_of(const QueueOptions& queue) {
+    if (queue.concurrency > 0) return queue.concurrency;
+    // Zero where the machine does not tell.
+    const unsigned hardware = std::thread::hardware_concurrency();
+    return hardware > 0 ? static_cast<int>(hardware) : 1;
+}
+
+runtime::KindSetup kind_setup(const std::string& kind, const worker::Entry& entry, const Options& options,
+                              const std::shared_ptr<const Classification>& classification) {
+    Rules rules = entry.settings.rules;
+    rules.inherit(options.rules);
+    return {.name = kind,
+            .payload_version = entry.payload_version,
+            .invoker = entry.invoker,
+            .policy = {.rules = std::move(rules),
+                       .retry_policy = options.retry_policy,
+                       .sanitizer = options.sanitizer,
+                       .classification = classification,
+                       .max_retries = entry.settings.max_retries.value_or(options.max_retries),
+                       .backoff = entry.settings.backoff.value_or(options.backoff),
+                       .crash_budget = options.crash_budget},
+            .timeout = entry.settings.timeout};
+}
+
+}  // namespace
+
+std::unique_ptr<runtime::Engine> Scheduler::Impl::make_engine() const {
+    runtime::EngineSetup setup;
+    const auto classification = std::make_shared<const Classification>(options.classification);
+    for (const auto& [kind, entry] : registry.entries()) {
+        setup.kinds.push_back(kind_setup(kind, entry, options, classification));
+    }
+    for (const QueueOptions& queue : options.queues) setup.queues.push_back({queue.name, threads_of(queue)});
+
+    setup.node_expiry = options.node_expiry.microseconds();
+    setup.heartbeat = options.heartbeat.microseconds();
+    setup.poll_floor = options.poll_floor.value_or(options.listen ? 5s : 1s).microseconds();
+    setup.listen = options.listen;
+    setup.claim_limit = options.claim_limit;
+    setup.prefetch_target = options.prefetch_target.microseconds();
+    setup.default_timeout = options.default_timeout;
+    setup.soft_limit = options.soft_limit;
+    setup.timeout_grace = options.timeout_grace.microseconds();
+    setup.max_abandoned_threads = options.max_abandoned_threads;
+    setup.max_result = options.max_result;
+    setup.reconnect_first = options.reconnect.first.microseconds();
+    setup.reconnect_longest = options.reconnect.longest.microseconds();
+    setup.store = store;
+    setup.events = events;
+    setup.log = log;
+    setup.clock = clock;
+    setup.random = random;
+    setup.sanitizer = options.sanitizer;
+    return std::make_unique<runtime::Engine>(std::move(setup));
+}
+
+}  // namespace pawl

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <pawl/scheduler.hpp>
+
+#include "base/log.hpp"
+#include "base/mutex.hpp"
+#include "observe/event_bus.hpp"
+#include "runtime/engine.hpp"
+#include "store/store.hpp"
+#include "worker/registry.hpp"
+
+namespace pawl {
+
+struct Scheduler::Impl {
+    explicit Impl(Options given);
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl() = default;
+
+    const Options options;
+    const std::shared_ptr<const Clock> clock;
+    const std::shared_ptr<RandomSource> random;
+    const std::shared_ptr<base::Log> log;
+    const std::shared_ptr<observe::EventBus> events;
+    const std::shared_ptr<store::Store> store;
+
+    worker::Registry registry;
+    /// What `on` returned references to.
+    std::deque<Handler> handlers;
+
+    base::Mutex mutex;
+    bool starting PAWL_GUARDED_BY(mutex) = false;
+    /// A stop that came while starting, from a handler that was quick: its two graces.
+    std::optional<std::pair<Duration, Duration>> stop_wanted PAWL_GUARDED_BY(mutex);
+    /// Set by a start that succeeded, and then until the end.
+    std::unique_ptr<runtime::Engine> engine PAWL_GUARDED_BY(mutex);
+
+    /// Before the first job is enqueued or run, and after the last one, it listens for the log.
+    Subscription logging;
+
+    /// The engine, not started: of the options and the handlers as they are now.
+    [[nodiscard]] std::unique_ptr<runtime::Engine> make_engine() const;
+
+    void start();
+};
+
+}  // namespace pawl
