@@ -118,13 +118,4 @@ public:
     ~ThreadExited() override;
 };
 
-/// The process or node that ran the job is gone. Never thrown; it names such an error where errors are listed.
-class PAWL_EXPORT WorkerLost : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-    WorkerLost(const WorkerLost&) = default;
-    WorkerLost& operator=(const WorkerLost&) = default;
-    ~WorkerLost() override;
-};
-
 }  // namespace pawl

@@ -98,7 +98,8 @@ struct MarkOf {
 /// What a specialization of DoNotRetry derives from. The reason is shown with the dead letter.
 template <class E, detail::FixedText text>
 struct permanent {
-    static_assert(std::is_same_v<E, std::remove_cvref_t<E>>, "mark the type itself, without const, volatile or reference");
+    static_assert(std::is_same_v<E, std::remove_cvref_t<E>>,
+                  "mark the type itself, without const, volatile or reference");
     static_assert(sizeof(detail::Registered<detail::MarkOf<E, text>::mark>) > 0);
     static_assert(!text.view().empty(), "say why it must not be retried: the text is shown with the dead letter");
 

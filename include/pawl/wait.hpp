@@ -26,9 +26,9 @@ public:
     using Function = detail::Callable<Duration(int, const Failure&)>;
 
     template <class Rep, class Period>
-    Wait(std::chrono::duration<Rep, Period> wait) : duration_(wait) {}        // NOLINT(google-explicit-constructor)
-    Wait(Duration wait) : duration_(wait) {}                                  // NOLINT(google-explicit-constructor)
-    Wait(PolynomiallyLonger /*law*/) : law_(Law::polynomial) {}               // NOLINT(google-explicit-constructor)
+    Wait(std::chrono::duration<Rep, Period> wait) : duration_(wait) {}  // NOLINT(google-explicit-constructor)
+    Wait(Duration wait) : duration_(wait) {}                            // NOLINT(google-explicit-constructor)
+    Wait(PolynomiallyLonger /*law*/) : law_(Law::polynomial) {}         // NOLINT(google-explicit-constructor)
     template <class F>
         requires(std::is_invocable_r_v<Duration, std::decay_t<F>&, int> ||
                  std::is_invocable_r_v<Duration, std::decay_t<F>&, int, const Failure&>)

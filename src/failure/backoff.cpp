@@ -1,10 +1,9 @@
-#include <pawl/backoff.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include <pawl/backoff.hpp>
 #include <pawl/errors.hpp>
 
 #include "failure/saturate.hpp"
@@ -12,10 +11,10 @@
 namespace pawl {
 namespace {
 
-using std::chrono::microseconds;
 using failure::saturating_add;
 using failure::saturating_multiply;
 using failure::saturating_scale;
+using std::chrono::microseconds;
 
 Duration checked(Duration wait, std::string_view field) {
     if (!wait.valid()) throw ConfigError(field, "is not a number");
@@ -121,7 +120,8 @@ Backoff::Draw Backoff::draw(int n, RandomSource& random) const {
             case Jitter::Law::up_to:
                 return within_cap(base, jitter_.high());
             case Jitter::Law::scaled:
-                return saturating_scale(plain, jitter_.low() + failure::drawn(random) * (jitter_.high() - jitter_.low()));
+                return saturating_scale(plain,
+                                        jitter_.low() + failure::drawn(random) * (jitter_.high() - jitter_.low()));
         }
         return plain;
     };

@@ -116,7 +116,8 @@ std::shared_ptr<const Failure> made_of(std::shared_ptr<const model::ClaimedJob> 
 }
 
 // Made before main, for when there is no memory left to make one.
-const std::shared_ptr<const Failure> last_resort = made_of(nullptr, {}, {nameless("unknown", "could not be captured")}, true);
+const std::shared_ptr<const Failure> last_resort =
+    made_of(nullptr, {}, {nameless("unknown", "could not be captured")}, true);
 
 std::exception_ptr unwrapped(std::exception_ptr thrown) noexcept {
     const auto* inner = detail::caught<std::exception_ptr>(thrown);
@@ -161,12 +162,13 @@ std::exception_ptr thread_exited() noexcept {
     return std::make_exception_ptr(ThreadExited("the handler ended its thread, by pthread_exit or a cancellation"));
 }
 
-std::shared_ptr<const Failure> capture_lost(std::string_view node, std::shared_ptr<const model::ClaimedJob> job,
-                                            Time noticed_at) noexcept {
+std::shared_ptr<const Failure> without_exception(std::string_view type, std::string_view message,
+                                                 std::shared_ptr<const model::ClaimedJob> job,
+                                                 const RunTimes& times) noexcept {
     try {
         std::vector<Link> links;
-        links.push_back(nameless("pawl::WorkerLost", "node " + std::string(node) + " was lost while it held the job"));
-        return made_of(std::move(job), {std::nullopt, noticed_at}, std::move(links), false);
+        links.push_back(nameless(std::string(type), std::string(message)));
+        return made_of(std::move(job), times, std::move(links), false);
     } catch (...) {
         return last_resort;
     }

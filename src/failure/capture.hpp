@@ -26,8 +26,10 @@ struct RunTimes {
 /// Never throws, and never returns null: without memory for more it is a failure that says so.
 ///
 /// **Lifetime**: the failure shares `job`, and owns the exception.
-[[nodiscard]] std::shared_ptr<const Failure> capture(std::exception_ptr thrown, std::shared_ptr<const model::ClaimedJob> job,
-                                                     const RunTimes& times, const Classification& classification) noexcept;
+[[nodiscard]] std::shared_ptr<const Failure> capture(std::exception_ptr thrown,
+                                                     std::shared_ptr<const model::ClaimedJob> job,
+                                                     const RunTimes& times,
+                                                     const Classification& classification) noexcept;
 
 /// The error of a run whose hard limit passed. `thrown` is what the handler threw because of it, or null.
 [[nodiscard]] std::exception_ptr timed_out(Duration limit, const std::exception_ptr& thrown) noexcept;
@@ -36,8 +38,9 @@ struct RunTimes {
 /// `abi::__forced_unwind`, settles the run, and rethrows that.
 [[nodiscard]] std::exception_ptr thread_exited() noexcept;
 
-/// The failure of a run whose node was lost. It has no live exception.
-[[nodiscard]] std::shared_ptr<const Failure> capture_lost(std::string_view node, std::shared_ptr<const model::ClaimedJob> job,
-                                                          Time noticed_at) noexcept;
+/// A failure that nothing was thrown for, under the name of a type: it has no live exception, and its class is unknown.
+[[nodiscard]] std::shared_ptr<const Failure> without_exception(std::string_view type, std::string_view message,
+                                                               std::shared_ptr<const model::ClaimedJob> job,
+                                                               const RunTimes& times) noexcept;
 
 }  // namespace pawl::failure

@@ -1,5 +1,4 @@
 #include <pawl/classification.hpp>
-
 #include <pawl/errors.hpp>
 
 namespace pawl {

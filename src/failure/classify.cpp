@@ -20,13 +20,20 @@ namespace pawl::failure {
 namespace {
 
 constexpr std::array transient_codes{
-    std::errc::connection_refused,  std::errc::connection_reset,
-    std::errc::connection_aborted,  std::errc::timed_out,
-    std::errc::host_unreachable,    std::errc::network_down,
-    std::errc::network_reset,       std::errc::network_unreachable,
-    std::errc::no_buffer_space,     std::errc::resource_unavailable_try_again,
-    std::errc::device_or_resource_busy, std::errc::too_many_files_open,
-    std::errc::interrupted,         std::errc::broken_pipe,
+    std::errc::connection_refused,
+    std::errc::connection_reset,
+    std::errc::connection_aborted,
+    std::errc::timed_out,
+    std::errc::host_unreachable,
+    std::errc::network_down,
+    std::errc::network_reset,
+    std::errc::network_unreachable,
+    std::errc::no_buffer_space,
+    std::errc::resource_unavailable_try_again,
+    std::errc::device_or_resource_busy,
+    std::errc::too_many_files_open,
+    std::errc::interrupted,
+    std::errc::broken_pipe,
 };
 constexpr std::array permanent_codes{std::errc::permission_denied, std::errc::operation_not_permitted};
 
@@ -34,8 +41,9 @@ using detail::type_match;
 
 const std::vector<detail::TypeMatch>& built_in_permanent_types() {
     static const std::vector<detail::TypeMatch> types{
-        type_match<std::invalid_argument>(),   type_match<std::domain_error>(),        type_match<std::length_error>(),
-        type_match<std::out_of_range>(),       type_match<std::bad_variant_access>(),  type_match<std::bad_optional_access>(),
+        type_match<std::invalid_argument>(),   type_match<std::domain_error>(),
+        type_match<std::length_error>(),       type_match<std::out_of_range>(),
+        type_match<std::bad_variant_access>(), type_match<std::bad_optional_access>(),
         type_match<std::bad_function_call>(),
     };
     return types;
@@ -65,7 +73,8 @@ std::optional<ErrorClass> class_of(const Link& link, const Classification& class
     const auto matches = [&](const detail::TypeMatch& type) { return type.catches(link.exception); };
 
     const auto& types = classification.types();
-    const auto registered = std::find_if(types.rbegin(), types.rend(), [&](const auto& entry) { return matches(entry.type); });
+    const auto registered =
+        std::find_if(types.rbegin(), types.rend(), [&](const auto& entry) { return matches(entry.type); });
     if (registered != types.rend()) return registered->error_class;
     if (link.do_not_retry) return ErrorClass::permanent;
     if (link.code) {

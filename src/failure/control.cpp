@@ -8,6 +8,5 @@ TransientError::~TransientError() = default;
 TimedOut::~TimedOut() = default;
 PayloadError::~PayloadError() = default;
 ThreadExited::~ThreadExited() = default;
-WorkerLost::~WorkerLost() = default;
 
 }  // namespace pawl

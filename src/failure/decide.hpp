@@ -30,6 +30,7 @@ struct FailurePolicy {
     std::shared_ptr<const RetryPolicy> retry_policy;
     /// Null: DefaultErrorSanitizer.
     std::shared_ptr<const ErrorSanitizer> sanitizer;
+    /// Null: what is built in. Captures of this kind's failures use the same.
     std::shared_ptr<const Classification> classification;
     /// For jobs that were enqueued without their own.
     int max_retries{4};
@@ -72,12 +73,12 @@ struct Notes {
 /// asked what would happen. It has no other effect than its result and the notes.
 ///
 /// **Threads**: on the worker thread that ran the handler, or, for a lost run, on the node loop.
-[[nodiscard]] model::Decision decide(const model::ClaimedJob& job, const model::Outcome& outcome, const FailurePolicy& policy,
-                                     RandomSource& random, Notes& notes);
+[[nodiscard]] model::Decision decide(const model::ClaimedJob& job, const model::Outcome& outcome,
+                                     const FailurePolicy& policy, RandomSource& random, Notes& notes);
 
 /// Runs the callbacks that a decision owes, in order, and notes those that throw.
 ///
 /// **Threads**: on the worker thread that ran the handler.
-void run_hooks(Notes& notes, const ErrorSanitizer* sanitizer) noexcept;
+void run_hooks(Notes& notes);
 
 }  // namespace pawl::failure

@@ -33,7 +33,8 @@ DefaultErrorSanitizer::DefaultErrorSanitizer(Settings settings) : settings_(std:
     if (settings_.max_bytes < 64 || settings_.max_bytes > 100'000) {
         throw ConfigError("sanitizer.max_bytes", "must be from 64 to 100000");
     }
-    if (settings_.max_causes > failure::longest_chain - 1) throw ConfigError("sanitizer.max_causes", "must be at most 31");
+    if (settings_.max_causes > failure::longest_chain - 1)
+        throw ConfigError("sanitizer.max_causes", "must be at most 31");
 }
 
 std::string DefaultErrorSanitizer::sanitize_text(std::string_view text) const {

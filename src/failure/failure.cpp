@@ -1,8 +1,8 @@
-#include <pawl/failure.hpp>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
+
+#include <pawl/failure.hpp>
 
 #include "failure/captured.hpp"
 
@@ -15,7 +15,9 @@ Failure::Failure(std::shared_ptr<const detail::CapturedFailure> captured, std::s
 JobId Failure::job_id() const noexcept { return captured_->job ? captured_->job->slot.id : JobId{}; }
 std::string_view Failure::kind() const noexcept { return captured_->job ? captured_->job->kind : std::string_view(); }
 std::string_view Failure::queue() const noexcept { return captured_->job ? captured_->job->queue : std::string_view(); }
-std::string_view Failure::payload() const noexcept { return captured_->job ? captured_->job->payload : std::string_view(); }
+std::string_view Failure::payload() const noexcept {
+    return captured_->job ? captured_->job->payload : std::string_view();
+}
 int Failure::attempt() const noexcept { return captured_->job ? captured_->job->attempt() : 1; }
 std::optional<Time> Failure::started_at() const noexcept { return captured_->times.started_at; }
 Time Failure::failed_at() const noexcept { return captured_->times.failed_at; }
@@ -25,7 +27,9 @@ std::string_view Failure::message() const noexcept { return captured_->links[fir
 std::optional<std::error_code> Failure::error_code() const noexcept { return captured_->links[first_].code; }
 
 ErrorClass Failure::error_class() const noexcept {
-    const auto decides = [](const failure::Link& link) { return link.error_class != ErrorClass::unknown || link.class_is_final; };
+    const auto decides = [](const failure::Link& link) {
+        return link.error_class != ErrorClass::unknown || link.class_is_final;
+    };
     const auto last = failure::last_link(*this);
     const auto found = std::find_if(failure::first_link(*this), last, decides);
     return found == last ? ErrorClass::unknown : found->error_class;

@@ -22,7 +22,8 @@ std::optional<Secret> by_pattern(const Spot& spot, const DefaultErrorSanitizer::
 std::optional<Secret> by_prefix(const Spot& spot, const DefaultErrorSanitizer::Settings& settings) {
     if (is_letter_or_digit(spot.before())) return std::nullopt;
     for (const std::string& prefix : settings.prefixes) {
-        if (spot.rest().starts_with(prefix)) return Secret{0, std::max(prefix.size(), run_without(spot.rest(), " \t\n\"'<>,;()"))};
+        if (spot.rest().starts_with(prefix))
+            return Secret{0, std::max(prefix.size(), run_without(spot.rest(), " \t\n\"'<>,;()"))};
     }
     return std::nullopt;
 }

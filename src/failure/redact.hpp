@@ -14,6 +14,7 @@ namespace pawl::failure {
 /// ahead is either taken or bounded.
 ///
 /// **Throws** what a user's pattern throws.
-[[nodiscard]] std::string redact(std::string_view text, const DefaultErrorSanitizer::Settings& settings, std::size_t enough);
+[[nodiscard]] std::string redact(std::string_view text, const DefaultErrorSanitizer::Settings& settings,
+                                 std::size_t enough);
 
 }  // namespace pawl::failure

@@ -1,9 +1,8 @@
-#include <pawl/rules.hpp>
-
 #include <cstdint>
 #include <string_view>
 
 #include <pawl/errors.hpp>
+#include <pawl/rules.hpp>
 
 #include "failure/limits.hpp"
 #include "failure/type_name.hpp"
@@ -20,7 +19,8 @@ std::string hashed(std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     std::string digits(16, '0');
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, hash >>= 4) *digit = "0123456789abcdef"[hash & 0xF];
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, hash >>= 4)
+        *digit = "0123456789abcdef"[hash & 0xF];
     return "types-" + digits;
 }
 
@@ -35,8 +35,10 @@ std::string key_of(const std::vector<TypeMatch>& types) {
 
 void check_key(const std::string& key) {
     if (key.size() > longest_key) throw ConfigError("retry_on.key", "is longer than 200 bytes");
-    if (key.starts_with(':')) throw ConfigError("retry_on.key", "begins with ':', which is kept for plans and policies");
-    if (failure::repair_utf8(key) != key) throw ConfigError("retry_on.key", "is not valid UTF-8 without control characters");
+    if (key.starts_with(':'))
+        throw ConfigError("retry_on.key", "begins with ':', which is kept for plans and policies");
+    if (failure::repair_utf8(key) != key)
+        throw ConfigError("retry_on.key", "is not valid UTF-8 without control characters");
 }
 
 void check(const RetryRule& rule) {
@@ -45,7 +47,8 @@ void check(const RetryRule& rule) {
     if (rule.wait.law() == Wait::Law::fixed && !failure::sensible(rule.wait.duration())) {
         throw ConfigError("retry_on.wait", "must be a duration from 0 to 366 days");
     }
-    if (rule.wait.law() == Wait::Law::callable && !rule.wait.function()) throw ConfigError("retry_on.wait", "has an empty function");
+    if (rule.wait.law() == Wait::Law::callable && !rule.wait.function())
+        throw ConfigError("retry_on.wait", "has an empty function");
     if (rule.queue) model::validate_queue(*rule.queue, "retry_on.queue");
     if (rule.priority && *rule.priority > Priority::lowest) throw ConfigError("retry_on.priority", "is no priority");
     check_key(rule.key);

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 #include "failure/utf8.hpp"
 
 namespace pawl::failure {

@@ -30,10 +30,13 @@ constexpr std::string_view url_ends = " \t\n\"'<>`";
 bool starts_with_port(std::string_view text) {
     const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
     if (digits == 0 || digits > 5) return false;
-    return digits == text.size() || std::string_view("/?#,;.)]}|\\ \t\n\"'<>`").find(text[digits]) != std::string_view::npos;
+    return digits == text.size() ||
+           std::string_view("/?#,;.)]}|\\ \t\n\"'<>`").find(text[digits]) != std::string_view::npos;
 }
 
-bool bearer_character(char c) { return is_letter_or_digit(c) || std::string_view("-._~+/=").find(c) != std::string_view::npos; }
+bool bearer_character(char c) {
+    return is_letter_or_digit(c) || std::string_view("-._~+/=").find(c) != std::string_view::npos;
+}
 
 std::size_t bearer_run(std::string_view text) {
     return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), bearer_character) - text.begin());
@@ -123,11 +126,15 @@ std::optional<Secret> pem_block(const Spot& spot) {
 std::optional<Secret> email_address(const Spot& spot) {
     if (local_part_character(spot.before())) return std::nullopt;
     const std::string_view look = spot.rest().substr(0, longest_look);
-    const auto local = static_cast<std::size_t>(std::find_if_not(look.begin(), look.end(), local_part_character) - look.begin());
+    const auto local =
+        static_cast<std::size_t>(std::find_if_not(look.begin(), look.end(), local_part_character) - look.begin());
     if (local == 0 || local == look.size() || look[local] != '@') return std::nullopt;
-    const auto in_domain = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80; };
+    const auto in_domain = [](char c) {
+        return is_letter_or_digit(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
+    };
     const auto start = look.begin() + static_cast<std::ptrdiff_t>(local + 1);
-    std::string_view domain = look.substr(local + 1, static_cast<std::size_t>(std::find_if_not(start, look.end(), in_domain) - start));
+    std::string_view domain =
+        look.substr(local + 1, static_cast<std::size_t>(std::find_if_not(start, look.end(), in_domain) - start));
     while (domain.ends_with('.') || domain.ends_with('-')) domain.remove_suffix(1);  // the end of a sentence
     const auto dot = domain.rfind('.');
     if (dot == std::string_view::npos || dot == 0 || domain.size() - dot < 3) return std::nullopt;
@@ -146,7 +153,8 @@ std::optional<Secret> card_number(const Spot& spot) {
             if (group_ends && digits.size() >= shortest_card && digits.size() <= longest_card && passes_luhn(digits)) {
                 found = Secret{0, i + 1};
             }
-        } else if ((rest[i] != ' ' && rest[i] != '-') || digits.empty() || i + 1 == rest.size() || !is_digit(rest[i + 1])) {
+        } else if ((rest[i] != ' ' && rest[i] != '-') || digits.empty() || i + 1 == rest.size() ||
+                   !is_digit(rest[i + 1])) {
             break;
         }
     }

@@ -117,7 +117,8 @@ Naming naming(std::string_view key, const std::vector<std::string>& more) {
     const auto equals = [&](std::string_view word) { return name == word; };
     const auto within = [&](std::string_view word) { return contains(name, word); };
     if (std::any_of(header_names.begin(), header_names.end(), equals)) return Naming::header;
-    const bool secret = std::any_of(secret_names.begin(), secret_names.end(), within) || std::any_of(more.begin(), more.end(), within);
+    const bool secret =
+        std::any_of(secret_names.begin(), secret_names.end(), within) || std::any_of(more.begin(), more.end(), within);
     return secret ? Naming::secret : Naming::harmless;
 }
 

@@ -12,12 +12,14 @@ namespace {
 
 std::string demangled(const std::type_info& type) {
     int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
+    const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
+                                                           &std::free);
     return status == 0 && name != nullptr ? name.get() : type.name();
 }
 
 // What the standard libraries derive from a type and std::nested_exception, to throw both as one.
-constexpr std::array<std::string_view, 3> nesting_types{"std::_Nested_exception<", "std::__nested<", "std::__1::__nested<"};
+constexpr std::array<std::string_view, 3> nesting_types{"std::_Nested_exception<", "std::__nested<",
+                                                        "std::__1::__nested<"};
 
 }  // namespace
 

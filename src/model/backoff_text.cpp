@@ -19,12 +19,8 @@ struct Unit {
     std::int64_t length;
 };
 // The largest first, which is the order in which printing tries them.
-constexpr std::array<Unit, 6> units{{{"d", 86'400'000'000},
-                                     {"h", 3'600'000'000},
-                                     {"min", 60'000'000},
-                                     {"s", 1'000'000},
-                                     {"ms", 1'000},
-                                     {"us", 1}}};
+constexpr std::array<Unit, 6> units{
+    {{"d", 86'400'000'000}, {"h", 3'600'000'000}, {"min", 60'000'000}, {"s", 1'000'000}, {"ms", 1'000}, {"us", 1}}};
 
 std::string print(Duration duration) {
     const std::int64_t count = duration.count();
@@ -98,8 +94,9 @@ public:
     }
 
     [[noreturn]] void refuse() const {
-        throw ConfigError("backoff", "cannot be read; write it like \"exponential 2s capped 10min equal\", \"fixed 5s\", "
-                                     "\"list 1s 30s 5min\", \"polynomial\" or \"none\"");
+        throw ConfigError("backoff",
+                          "cannot be read; write it like \"exponential 2s capped 10min equal\", \"fixed 5s\", "
+                          "\"list 1s 30s 5min\", \"polynomial\" or \"none\"");
     }
 
 private:
@@ -163,7 +160,8 @@ std::string to_text(const Backoff& backoff) {
             text = "list";
             break;
         case Backoff::Law::custom:
-            throw ConfigError("backoff", "is a custom function, which cannot be stored with a job; use it as a default, or a list");
+            throw ConfigError(
+                "backoff", "is a custom function, which cannot be stored with a job; use it as a default, or a list");
     }
     for (const Duration wait : backoff.waits()) text.append(" ").append(print(wait));
     return text.append(" capped ").append(print(backoff.cap())).append(" ").append(print(backoff.jitter()));

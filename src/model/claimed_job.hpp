@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,8 +24,8 @@ struct ClaimSlot {
 
 /// What changes about a job, and travels from place to place with its id.
 struct JobFacts {
-    int queue{};     ///< interned
-    int kind{};      ///< interned
+    int queue{};  ///< interned
+    int kind{};   ///< interned
     Priority priority{Priority::normal};
     int attempts{};  ///< counted failures so far
     int crashes{};   ///< charged losses so far
@@ -51,7 +52,9 @@ struct ClaimedJob {
     std::map<std::string, int> rule_counts;
 
     /// Which run this is: 1 on the first.
-    [[nodiscard]] int attempt() const noexcept { return facts.attempts + 1; }
+    [[nodiscard]] int attempt() const noexcept {
+        return facts.attempts == std::numeric_limits<int>::max() ? facts.attempts : facts.attempts + 1;
+    }
 };
 
 }  // namespace pawl::model

@@ -7,9 +7,10 @@ namespace pawl {
 namespace {
 
 // One table per enumeration, in the order of its enumerators.
-constexpr std::array<std::string_view, 7> states{"pending", "running", "waiting", "paused", "succeeded", "failed", "canceled"};
+constexpr std::array<std::string_view, 7> states{"pending",   "running", "waiting", "paused",
+                                                 "succeeded", "failed",  "canceled"};
 constexpr std::array<std::string_view, 5> priorities{"critical", "high", "normal", "low", "lowest"};
-constexpr std::array<std::string_view, 12> reasons{"none",      "do_not_retry", "permanent",   "discarded",
+constexpr std::array<std::string_view, 12> reasons{"none",      "do_not_retry", "permanent",      "discarded",
                                                    "policy",    "plan",         "rule_exhausted", "exhausted",
                                                    "timed_out", "worker_lost",  "needs_person",   "payload"};
 constexpr std::array<std::string_view, 3> error_classes{"unknown", "transient", "permanent"};
@@ -50,7 +51,9 @@ std::string_view to_string(Verdict verdict) noexcept { return word(verdicts, ver
 std::optional<State> parse_state(std::string_view text) noexcept { return parse<State>(states, text); }
 std::optional<Priority> parse_priority(std::string_view text) noexcept { return parse<Priority>(priorities, text); }
 std::optional<Reason> parse_reason(std::string_view text) noexcept { return parse<Reason>(reasons, text); }
-std::optional<ErrorClass> parse_error_class(std::string_view text) noexcept { return parse<ErrorClass>(error_classes, text); }
+std::optional<ErrorClass> parse_error_class(std::string_view text) noexcept {
+    return parse<ErrorClass>(error_classes, text);
+}
 std::optional<Verdict> parse_verdict(std::string_view text) noexcept { return parse<Verdict>(verdicts, text); }
 
 }  // namespace model

@@ -72,8 +72,8 @@ struct Undecodable {
 
 /// What one run of a handler came to.
 struct Outcome {
-    std::variant<Done, Threw, SaidSnooze, SaidCancel, SaidDiscard, SaidRetryAfter, SaidWorkerFatal, TimedOutRun, InterruptedRun,
-                 LostRun, Undecodable>
+    std::variant<Done, Threw, SaidSnooze, SaidCancel, SaidDiscard, SaidRetryAfter, SaidWorkerFatal, TimedOutRun,
+                 InterruptedRun, LostRun, Undecodable>
         what;
     /// By the host's clock, for people. None when the handler never began.
     std::optional<Time> started_at{};

@@ -19,7 +19,8 @@ public:
     Callable(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
 
     template <class F>
-        requires(!std::same_as<std::remove_cvref_t<F>, Callable> && std::is_invocable_r_v<Result, std::decay_t<F>&, Arguments...>)
+        requires(!std::same_as<std::remove_cvref_t<F>, Callable> &&
+                 std::is_invocable_r_v<Result, std::decay_t<F>&, Arguments...>)
     Callable(F&& function) {  // NOLINT(google-explicit-constructor, bugprone-forwarding-reference-overload)
         using Function = std::decay_t<F>;
         // An empty std::function or a null function pointer is nothing to call.

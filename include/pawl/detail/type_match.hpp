@@ -13,8 +13,10 @@ namespace pawl::detail {
 /// **Lifetime**: the pointer lives as long as `error` does.
 template <class E>
 [[nodiscard]] const E* caught(const std::exception_ptr& error) noexcept {
-    static_assert(std::is_same_v<E, std::remove_cvref_t<E>>, "name the type itself, without const, volatile or reference");
-    static_assert(!std::is_void_v<E> && !std::is_array_v<E> && !std::is_function_v<E>, "no exception can be of this type");
+    static_assert(std::is_same_v<E, std::remove_cvref_t<E>>,
+                  "name the type itself, without const, volatile or reference");
+    static_assert(!std::is_void_v<E> && !std::is_array_v<E> && !std::is_function_v<E>,
+                  "no exception can be of this type");
     if (!error) return nullptr;
     try {
         std::rethrow_exception(error);
