@@ -1,6 +1,6 @@
-#include <pawl/errors.hpp>
-
 #include <utility>
+
+#include <pawl/errors.hpp>
 
 namespace pawl {
 
@@ -17,16 +17,26 @@ std::string joined(std::string_view field, std::string_view problem) {
 
 std::string_view to_string(ErrorCode code) noexcept {
     switch (code) {
-        case ErrorCode::config: return "config";
-        case ErrorCode::payload: return "payload";
-        case ErrorCode::store_unavailable: return "store_unavailable";
-        case ErrorCode::store_rejected: return "store_rejected";
-        case ErrorCode::in_doubt: return "in_doubt";
-        case ErrorCode::closed_transaction: return "closed_transaction";
-        case ErrorCode::schema_mismatch: return "schema_mismatch";
-        case ErrorCode::stopped: return "stopped";
-        case ErrorCode::not_found: return "not_found";
-        case ErrorCode::internal: return "internal";
+        case ErrorCode::config:
+            return "config";
+        case ErrorCode::payload:
+            return "payload";
+        case ErrorCode::store_unavailable:
+            return "store_unavailable";
+        case ErrorCode::store_rejected:
+            return "store_rejected";
+        case ErrorCode::in_doubt:
+            return "in_doubt";
+        case ErrorCode::closed_transaction:
+            return "closed_transaction";
+        case ErrorCode::schema_mismatch:
+            return "schema_mismatch";
+        case ErrorCode::stopped:
+            return "stopped";
+        case ErrorCode::not_found:
+            return "not_found";
+        case ErrorCode::internal:
+            return "internal";
     }
     return "internal";
 }

@@ -8,9 +8,9 @@
 
 // Clang's -Wthread-safety reads these; other compilers see nothing.
 #if defined(__clang__)
-#    define PAWL_THREAD_ANNOTATION(x) __attribute__((x))
+#define PAWL_THREAD_ANNOTATION(x) __attribute__((x))
 #else
-#    define PAWL_THREAD_ANNOTATION(x)
+#define PAWL_THREAD_ANNOTATION(x)
 #endif
 
 #define PAWL_CAPABILITY(name) PAWL_THREAD_ANNOTATION(capability(name))
@@ -53,20 +53,17 @@ private:
 class PAWL_SCOPED_CAPABILITY MutexLock {
 public:
     explicit MutexLock(Mutex& mutex) PAWL_ACQUIRE(mutex) : mutex_{mutex} { mutex_.lock(); }
-    ~MutexLock() PAWL_RELEASE()
-    {
+    ~MutexLock() PAWL_RELEASE() {
         if (held_) mutex_.unlock();
     }
     MutexLock(const MutexLock&) = delete;
     MutexLock& operator=(const MutexLock&) = delete;
 
-    void lock() PAWL_ACQUIRE()
-    {
+    void lock() PAWL_ACQUIRE() {
         mutex_.lock();
         held_ = true;
     }
-    void unlock() PAWL_RELEASE()
-    {
+    void unlock() PAWL_RELEASE() {
         held_ = false;
         mutex_.unlock();
     }
@@ -100,75 +97,62 @@ public:
     void wait(Mutex& mutex) PAWL_REQUIRES(mutex) { condition_.wait(mutex); }
 
     /// Waits until notified or until stop is requested; a stop that was requested before does not wait.
-    void wait(Mutex& mutex, const std::stop_token& stop) PAWL_REQUIRES(mutex)
-    {
-        condition_.wait(mutex, stop, Once{});
-    }
+    void wait(Mutex& mutex, const std::stop_token& stop) PAWL_REQUIRES(mutex) { condition_.wait(mutex, stop, Once{}); }
 
     /// Waits until notified or until the time has come; false when the time has come.
-    bool wait_until(Mutex& mutex, Clock::time_point until) PAWL_REQUIRES(mutex)
-    {
+    bool wait_until(Mutex& mutex, Clock::time_point until) PAWL_REQUIRES(mutex) {
         return condition_.wait_until(mutex, until) == std::cv_status::no_timeout;
     }
 
     /// Waits until notified, stopped, or until the time has come; false when the time has come.
-    bool wait_until(Mutex& mutex, const std::stop_token& stop, Clock::time_point until) PAWL_REQUIRES(mutex)
-    {
+    bool wait_until(Mutex& mutex, const std::stop_token& stop, Clock::time_point until) PAWL_REQUIRES(mutex) {
         condition_.wait_until(mutex, stop, until, Once{});
         return Clock::now() < until;
     }
 
-    bool wait_for(Mutex& mutex, Clock::duration duration) PAWL_REQUIRES(mutex)
-    {
+    bool wait_for(Mutex& mutex, Clock::duration duration) PAWL_REQUIRES(mutex) {
         return wait_until(mutex, saturating_from_now(duration));
     }
 
-    bool wait_for(Mutex& mutex, const std::stop_token& stop, Clock::duration duration) PAWL_REQUIRES(mutex)
-    {
+    bool wait_for(Mutex& mutex, const std::stop_token& stop, Clock::duration duration) PAWL_REQUIRES(mutex) {
         return wait_until(mutex, stop, saturating_from_now(duration));
     }
 
     template <class Predicate>
-    void wait(Mutex& mutex, Predicate predicate) PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS
-    {
+    void wait(Mutex& mutex, Predicate predicate) PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS {
         condition_.wait(mutex, std::move(predicate));
     }
 
     /// What the predicate says at the end: false when stop came first.
     template <class Predicate>
     bool wait(Mutex& mutex, const std::stop_token& stop, Predicate predicate)
-        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS
-    {
+        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS {
         return condition_.wait(mutex, stop, std::move(predicate));
     }
 
     /// What the predicate says at the end: false when the time came first.
     template <class Predicate>
     bool wait_until(Mutex& mutex, Clock::time_point until, Predicate predicate)
-        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS
-    {
+        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS {
         return condition_.wait_until(mutex, until, std::move(predicate));
     }
 
     /// What the predicate says at the end: false when the time or a stop came first.
     template <class Predicate>
     bool wait_until(Mutex& mutex, const std::stop_token& stop, Clock::time_point until, Predicate predicate)
-        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS
-    {
+        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS {
         return condition_.wait_until(mutex, stop, until, std::move(predicate));
     }
 
     template <class Predicate>
     bool wait_for(Mutex& mutex, Clock::duration duration, Predicate predicate)
-        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS
-    {
+        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS {
         return wait_until(mutex, saturating_from_now(duration), std::move(predicate));
     }
 
     template <class Predicate>
     bool wait_for(Mutex& mutex, const std::stop_token& stop, Clock::duration duration, Predicate predicate)
-        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS
-    {
+        PAWL_REQUIRES(mutex) PAWL_NO_THREAD_SAFETY_ANALYSIS {
         return wait_until(mutex, stop, saturating_from_now(duration), std::move(predicate));
     }
 
@@ -181,8 +165,7 @@ private:
     };
 
     // A wait "for ever" given as duration::max() must not wrap into the past.
-    static Clock::time_point saturating_from_now(Clock::duration duration)
-    {
+    static Clock::time_point saturating_from_now(Clock::duration duration) {
         const auto now = Clock::now();
         return duration > Clock::time_point::max() - now ? Clock::time_point::max() : now + duration;
     }

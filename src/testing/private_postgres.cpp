@@ -1,5 +1,3 @@
-#include <pawl/testing/private_postgres.hpp>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -22,13 +20,15 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#if defined(__linux__)
-#    include <sys/prctl.h>
-#endif
 
 #include <libpq-fe.h>
 
 #include <pawl/errors.hpp>
+#include <pawl/testing/private_postgres.hpp>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 namespace pawl::testing {
 
@@ -92,17 +92,18 @@ fs::path bin_directory() {
     if (auto found = from_path()) return *found;
     if (auto found = from_pg_config()) return *found;
     const std::pair<const char*, const char*> versioned[] = {
-        {"/usr/lib/postgresql", ""},              // Debian, Ubuntu
-        {"/usr", "pgsql-"},                       // the project's own RPM packages
-        {"/usr/libexec", "postgresql"},           // Alpine
-        {"/opt/homebrew/opt", "postgresql@"},     // Homebrew
+        {"/usr/lib/postgresql", ""},           // Debian, Ubuntu
+        {"/usr", "pgsql-"},                    // the project's own RPM packages
+        {"/usr/libexec", "postgresql"},        // Alpine
+        {"/opt/homebrew/opt", "postgresql@"},  // Homebrew
         {"/usr/local/opt", "postgresql@"},
     };
     for (const auto& [parent, prefix] : versioned) {
         const bool flat = std::string_view{parent} == "/usr/libexec";
         if (auto found = highest_version(parent, prefix, flat ? "" : "bin")) return *found;
     }
-    for (const char* plain : {"/usr/bin", "/usr/local/bin", "/Applications/Postgres.app/Contents/Versions/latest/bin"}) {
+    for (const char* plain :
+         {"/usr/bin", "/usr/local/bin", "/Applications/Postgres.app/Contents/Versions/latest/bin"}) {
         if (has_programs(plain)) return plain;
     }
     throw ConfigError("PostgreSQL",
@@ -187,11 +188,11 @@ void sweep() {
     for (const auto& entry : fs::directory_iterator{"/tmp", error}) {
         const auto path = entry.path().string();
         if (!path.starts_with(directory_prefix)) continue;
-        struct stat facts{};
+        struct stat facts {};
         if (::stat(path.c_str(), &facts) != 0 || (::geteuid() != 0 && facts.st_uid != ::geteuid())) continue;
 
-        const auto owner = path.substr(directory_prefix.size(), path.find('-', directory_prefix.size()) -
-                                                                    directory_prefix.size());
+        const auto owner =
+            path.substr(directory_prefix.size(), path.find('-', directory_prefix.size()) - directory_prefix.size());
         if (owner.empty() || owner.find_first_not_of("0123456789") != std::string::npos || alive(owner)) continue;
         std::string server;
         std::ifstream pid_file{entry.path() / "data" / "postmaster.pid"};
@@ -217,7 +218,8 @@ void run_on(const std::string& dsn, const std::string& sql) {
                          std::string{"cannot connect to the test server: "} + PQerrorMessage(connection.get()),
                          {.transient = true, .sqlstate = {}});
     }
-    PQsetNoticeProcessor(connection.get(), [](void*, const char*) {}, nullptr);
+    PQsetNoticeProcessor(
+        connection.get(), [](void*, const char*) {}, nullptr);
     const std::unique_ptr<PGresult, void (*)(PGresult*)> result{PQexec(connection.get(), sql.c_str()), &PQclear};
     if (PQresultStatus(result.get()) != PGRES_COMMAND_OK) {
         throw StoreError(ErrorCode::store_rejected, PQerrorMessage(connection.get()));
@@ -266,10 +268,27 @@ private:
         if (status != 0) did_not_start("initdb failed", initdb_log);
 
         const auto log = directory_ / "server.log";
-        process_ = spawn({programs / "postgres", "-D", data, "-p", "5432", "-c", "listen_addresses=", "-c",
-                          "unix_socket_directories=" + directory_.string(), "-c", "fsync=off", "-c",
-                          "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c",
-                          "shared_buffers=64MB", "-c", "timezone=UTC"},
+        process_ = spawn({programs / "postgres",
+                          "-D",
+                          data,
+                          "-p",
+                          "5432",
+                          "-c",
+                          "listen_addresses=",
+                          "-c",
+                          "unix_socket_directories=" + directory_.string(),
+                          "-c",
+                          "fsync=off",
+                          "-c",
+                          "synchronous_commit=off",
+                          "-c",
+                          "full_page_writes=off",
+                          "-c",
+                          "max_connections=200",
+                          "-c",
+                          "shared_buffers=64MB",
+                          "-c",
+                          "timezone=UTC"},
                          log, account_);
         wait_until_ready(data, log);
     }

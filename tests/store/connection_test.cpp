@@ -3,10 +3,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include <pqxx/pqxx>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pqxx/pqxx>
 
 #include <pawl/errors.hpp>
 
@@ -66,8 +65,9 @@ TEST_F(ConnectionTest, leaves_nothing_in_the_session_behind_a_pooler) {
 TEST_F(ConnectionTest, applies_the_session_settings) {
     Connection connection{dsn(), {.statement_timeout = std::chrono::milliseconds{1234}, .application_name = "shop"}};
     connection.open();
-    const auto row = connection.run({{}, "select current_setting('statement_timeout'), current_setting('jit'), "
-                                         "current_setting('application_name'), current_setting('search_path')"});
+    const auto row = connection.run({{},
+                                     "select current_setting('statement_timeout'), current_setting('jit'), "
+                                     "current_setting('application_name'), current_setting('search_path')"});
     EXPECT_EQ(row.text(0, 0), "1234ms");
     EXPECT_EQ(row.text(0, 1), "off");
     EXPECT_EQ(row.text(0, 2), "shop");
@@ -180,13 +180,13 @@ TEST_F(ConnectionTest, classifies_what_the_server_says) {
         {"select pg_sleep(60)", "57014", true, ErrorCode::store_unavailable},
     };
     Connection connection{dsn(), {.statement_timeout = std::chrono::milliseconds{200}}};
-    for (const auto& [text, sqlstate, transient, code] : cases) {
+    for (const auto& expected : cases) {
         connection.open();
-        const auto error = error_of([&] { connection.run({{}, text}); });
-        ASSERT_TRUE(error) << text;
-        EXPECT_EQ(error->sqlstate(), sqlstate) << text;
-        EXPECT_EQ(error->transient(), transient) << text;
-        EXPECT_EQ(error->code(), code) << text;
+        const auto error = error_of([&] { connection.run({{}, expected.sql}); });
+        ASSERT_TRUE(error) << expected.sql;
+        EXPECT_EQ(error->sqlstate(), expected.sqlstate) << expected.sql;
+        EXPECT_EQ(error->transient(), expected.transient) << expected.sql;
+        EXPECT_EQ(error->code(), expected.code) << expected.sql;
     }
 }
 
@@ -195,10 +195,12 @@ TEST_F(ConnectionTest, repeats_a_statement_that_a_conflict_undid) {
     Connection connection{dsn()};
     connection.open();
     // The sequence counts on although the conflict rolls the statement back.
-    connection.run({{}, with_schema(R"sql(
+    connection.run({{},
+                    with_schema(R"sql(
         do $$ begin
             if nextval('@schema@.tries') < 3 then raise sqlstate '40001'; end if;
-        end $$)sql", schema())});
+        end $$)sql",
+                                schema())});
     EXPECT_EQ(sql("select last_value from @schema@.tries").int64(0, 0), 3);
 }
 
@@ -217,8 +219,9 @@ TEST_F(ConnectionTest, errors_quote_no_rows_and_no_statements) {
 TEST_F(ConnectionTest, carries_arrays_of_odd_strings) {
     Connection connection{dsn()};
     connection.open();
-    const std::vector<std::string> odd{"plain", "",        "NULL",     "a,b",         "{x}",     "\"q\"",
-                                       "\\",    "\\\\\"{", " blank ", "line\nbreak", "\t\x01", "\xF0\x9F\xA6\x95", "'"};
+    const std::vector<std::string> odd{"plain", "",        "NULL",    "a,b",         "{x}",    "\"q\"",
+                                       "\\",    "\\\\\"{", " blank ", "line\nbreak", "\t\x01", "\xF0\x9F\xA6\x95",
+                                       "'"};
     const auto row = connection.run({"echo", "select $1::text[], $2::bigint[], $3::smallint[], $4::jsonb[], $5::int[]"},
                                     Params{}
                                         .add(odd)
@@ -235,9 +238,10 @@ TEST_F(ConnectionTest, carries_arrays_of_odd_strings) {
 
 TEST_F(ConnectionTest, carries_times_as_microseconds) {
     const Time time{std::chrono::microseconds{1'900'000'000'123'457}};
-    const auto row = sql("select (extract(epoch from t) * 1000000)::bigint, extract(microseconds from t)::int % 1000 "
-                         "from (select timestamptz 'epoch' + $1::bigint * interval '1 microsecond') x (t)",
-                         Params{}.add(time));
+    const auto row =
+        sql("select (extract(epoch from t) * 1000000)::bigint, extract(microseconds from t)::int % 1000 "
+            "from (select timestamptz 'epoch' + $1::bigint * interval '1 microsecond') x (t)",
+            Params{}.add(time));
     EXPECT_EQ(row.time(0, 0), time);
     EXPECT_EQ(row.int32(0, 1), 457);
 }

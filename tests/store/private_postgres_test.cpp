@@ -1,5 +1,3 @@
-#include <pawl/testing/private_postgres.hpp>
-
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <pawl/errors.hpp>
+#include <pawl/testing/private_postgres.hpp>
 
 #include "store/pg/connection.hpp"
 #include "support/database.hpp"
@@ -35,8 +34,7 @@ bool connects(const std::string& dsn) {
 std::int64_t schemas_named(const std::string& name) {
     store::pg::Connection connection{tests::server_dsn()};
     connection.open();
-    return connection
-        .run({{}, "select count(*) from pg_namespace where nspname = $1"}, store::pg::Params{}.add(name))
+    return connection.run({{}, "select count(*) from pg_namespace where nspname = $1"}, store::pg::Params{}.add(name))
         .int64(0, 0);
 }
 

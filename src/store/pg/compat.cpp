@@ -79,11 +79,11 @@ std::unique_ptr<pqxx::connection> connect(const std::string& conninfo) {
 #if !PAWL_PQXX_AT_LEAST(7, 0)
     // 6.4 reconnects silently, even in the middle of a transaction, unless it is told not to. Both calls are
     // deprecated there because 7 took the reconnecting away.
-#    pragma GCC diagnostic push
-#    pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     connection->activate();
     connection->inhibit_reactivation(true);
-#    pragma GCC diagnostic pop
+#pragma GCC diagnostic pop
 #endif
     return connection;
 }

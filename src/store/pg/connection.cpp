@@ -85,8 +85,7 @@ void Connection::open() {
     } catch (...) {
         const auto error = classify(Sent::no, "cannot connect to the database");
         // libpq's texts name host, port, user and database; the password is masked all the same.
-        throw StoreError(error.code(),
-                         conninfo_.masked(std::string{error.what()} + " (" + conninfo_.redacted() + ')'),
+        throw StoreError(error.code(), conninfo_.masked(std::string{error.what()} + " (" + conninfo_.redacted() + ')'),
                          {.transient = error.transient(), .sqlstate = std::string{error.sqlstate()}});
     }
 }
@@ -177,8 +176,7 @@ Result Transaction::run(const Statement& statement, const Params& params) {
     bool sent = false;
     try {
         auto& connection = impl_->connection;
-        return Result{
-            connection.session().run(impl_->work, statement, params, connection.options_.prepare, sent)};
+        return Result{connection.session().run(impl_->work, statement, params, connection.options_.prepare, sent)};
     } catch (...) {
         // Without a commit the server rolls back, whatever it received.
         throw impl_->failed(Sent::no, name_of(statement));

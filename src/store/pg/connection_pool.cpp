@@ -34,8 +34,8 @@ std::unique_ptr<Connection> ConnectionPool::take(std::chrono::milliseconds patie
     while (lent_ >= size_) {
         if (!returned_.wait_until(mutex_, until) && lent_ >= size_) {
             throw StoreError(ErrorCode::store_unavailable,
-                             "all " + std::to_string(size_) +
-                                 " connections for enqueueing were in use for " + std::to_string(patience.count()) +
+                             "all " + std::to_string(size_) + " connections for enqueueing were in use for " +
+                                 std::to_string(patience.count()) +
                                  " ms; the database is slow, or too many threads enqueue at once",
                              {.transient = true, .sqlstate = {}});
         }

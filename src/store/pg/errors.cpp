@@ -71,11 +71,16 @@ StoreError classify(Sent sent, std::string_view doing) {
         if (!sqlstate.empty()) message += " [" + sqlstate + ']';
 
         switch (kind) {
-            case compat::Kind::connection_lost: return lost(sent, message, std::move(sqlstate));
-            case compat::Kind::commit_in_doubt: return lost(Sent::maybe, message, {});
-            case compat::Kind::misuse: return StoreError{ErrorCode::internal, message};
-            case compat::Kind::other: return StoreError{ErrorCode::internal, message};
-            case compat::Kind::sql: break;
+            case compat::Kind::connection_lost:
+                return lost(sent, message, std::move(sqlstate));
+            case compat::Kind::commit_in_doubt:
+                return lost(Sent::maybe, message, {});
+            case compat::Kind::misuse:
+                return StoreError{ErrorCode::internal, message};
+            case compat::Kind::other:
+                return StoreError{ErrorCode::internal, message};
+            case compat::Kind::sql:
+                break;
         }
         if (sqlstate == "40003") return lost(Sent::maybe, message, std::move(sqlstate));
         const bool transient = passes(sqlstate);

@@ -184,8 +184,8 @@ int migrate(Connection& connection, std::string_view schema, const MigrateOption
 
     for (int steps = 0;;) {
         // At least 1 ms: zero would mean to the server that there is no limit.
-        const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()),
-                                   std::chrono::milliseconds{1});
+        const auto left =
+            std::max(std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()), std::chrono::milliseconds{1});
         try {
             if (!take_step(connection, schema, left, migrations)) return steps;
             ++steps;

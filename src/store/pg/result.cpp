@@ -69,9 +69,7 @@ bool Result::boolean(std::size_t row, int column) const {
     return value == "t";
 }
 
-Time Result::time(std::size_t row, int column) const {
-    return Time{std::chrono::microseconds{int64(row, column)}};
-}
+Time Result::time(std::size_t row, int column) const { return Time{std::chrono::microseconds{int64(row, column)}}; }
 
 Duration Result::duration(std::size_t row, int column) const { return std::chrono::microseconds{int64(row, column)}; }
 

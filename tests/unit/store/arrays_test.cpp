@@ -22,16 +22,18 @@ TEST(Arrays, write_and_read_integers) {
 }
 
 TEST(Arrays, write_and_read_odd_strings) {
-    const std::vector<std::optional<std::string>> values{
-        "plain", "", "NULL", "null", std::nullopt, "a,b", "{x}", "\"q\"", "back\\slash", " blanks ", "line\nbreak",
-        "\xF0\x9F\xA6\x95", "\\", "\""};
+    const std::vector<std::optional<std::string>> values{"plain",       "",         "NULL",        "null",
+                                                         std::nullopt,  "a,b",      "{x}",         "\"q\"",
+                                                         "back\\slash", " blanks ", "line\nbreak", "\xF0\x9F\xA6\x95",
+                                                         "\\",          "\""};
     EXPECT_EQ(parse_text_array(array_text(std::span{values})), values);
     EXPECT_EQ(parse_text_array("{}"), (std::vector<std::optional<std::string>>{}));
     EXPECT_EQ(parse_text_array("{a,NULL,\"b\"}"), (std::vector<std::optional<std::string>>{"a", std::nullopt, "b"}));
 }
 
 TEST(Arrays, refuse_what_is_no_array_of_one_dimension) {
-    for (const char* text : {"", "{", "}", "1,2", "{1,}", "{,1}", "{1;2}", "{NULL}", "{{1}}", "{9223372036854775808}"}) {
+    for (const char* text :
+         {"", "{", "}", "1,2", "{1,}", "{,1}", "{1;2}", "{NULL}", "{{1}}", "{9223372036854775808}"}) {
         EXPECT_FALSE(parse_int64_array(text)) << text;
     }
     for (const char* text : {"", "{", "{\"a}", "{\"a\\", "{{a}}", "{a,}", "{\"a\"b}", "{,a}"}) {
@@ -59,8 +61,8 @@ TEST(Params, are_text_in_the_order_of_adding) {
                             .add(Duration{std::chrono::milliseconds{2}})
                             .add(std::vector<bool>{true, false})
                             .add(std::vector<std::int32_t>{1, 2});
-    const std::vector<std::optional<std::string>> expected{"7",   "t",    "x",     std::nullopt, "1.5",
-                                                           "12",  "2000", "{t,f}", "{1,2}"};
+    const std::vector<std::optional<std::string>> expected{"7",  "t",    "x",     std::nullopt, "1.5",
+                                                           "12", "2000", "{t,f}", "{1,2}"};
     EXPECT_EQ(params.values(), expected);
 }
 

@@ -39,9 +39,9 @@ TEST(Conninfo, never_shows_a_password) {
     const std::string strings[] = {
         "postgresql://u:" + encoded + "@127.0.0.1:1/shop",
         "host=127.0.0.1 port=1 user=u password=" + plain,
-        "postgresql://u:" + plain + "@127.0.0.1:1/shop",    // not encoded
-        "host=127.0.0.1 pasword=" + plain,                  // no such key
-        "host=127.0.0.1 password='" + plain,                // no end
+        "postgresql://u:" + plain + "@127.0.0.1:1/shop",  // not encoded
+        "host=127.0.0.1 pasword=" + plain,                // no such key
+        "host=127.0.0.1 password='" + plain,              // no end
         "postgresql://u:" + plain + "@[::1:5432/shop",
         "just words " + plain,
     };
@@ -60,8 +60,7 @@ TEST(Conninfo, never_shows_a_password) {
 
 TEST(Conninfo, masks_the_password_in_a_message) {
     const Conninfo conninfo{"postgresql://u:S3cr%5Et%24%40x@h/shop"};
-    EXPECT_EQ(conninfo.masked("tried S3cr^t$@x twice: S3cr^t$@x"),
-              "tried ***REDACTED*** twice: ***REDACTED***");
+    EXPECT_EQ(conninfo.masked("tried S3cr^t$@x twice: S3cr^t$@x"), "tried ***REDACTED*** twice: ***REDACTED***");
 }
 
 TEST(Conninfo, refuses_a_nul_byte) { EXPECT_THROW(Conninfo(std::string_view("host=a\0b", 8)), ConfigError); }

@@ -24,8 +24,8 @@ TEST(WithSchema, quotes_any_name) {
 }
 
 TEST(WithSchema, refuses_names_that_postgresql_does_not_take) {
-    const std::string names[] = {"", std::string(64, 'x'), std::string("a\0b", 3), "pg_mine", "\xFF", "\xC0\x80",
-                                 "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82"};
+    const std::string names[] = {"",         std::string(64, 'x'), std::string("a\0b", 3), "pg_mine", "\xFF",
+                                 "\xC0\x80", "\xED\xA0\x80",       "\xF4\x90\x80\x80",     "\xE2\x82"};
     for (const auto& name : names) EXPECT_THROW(validate_schema(name), ConfigError) << name;
     EXPECT_NO_THROW(validate_schema(std::string(63, 'x')));
 }
