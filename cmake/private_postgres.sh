@@ -101,6 +101,7 @@ private_postgres_start() {
         -c max_connections=200 -c shared_buffers=256MB -c max_wal_size=4GB -c timezone=UTC \
         "${flushing[@]}" </dev/null >"$private_postgres_dir/server.log" 2>&1 &
     private_postgres_pid=$!
+    disown "$private_postgres_pid" # its end is polled for, and not a message of the shell's
 
     local tries
     for ((tries = 0; tries < 1500; ++tries)); do
@@ -118,15 +119,15 @@ private_postgres_start() {
 
 private_postgres_stop() {
     if [[ -n $private_postgres_pid ]]; then
-        # A fast stop; what has not ended in five seconds is not waited for.
-        kill -s INT "$private_postgres_pid" 2>/dev/null || true
-        local tries
-        for ((tries = 0; tries < 250; ++tries)); do
-            kill -0 "$private_postgres_pid" 2>/dev/null || break
-            sleep 0.02
+        # Fast, then immediate, then by force: five seconds each.
+        local signal tries
+        for signal in INT QUIT KILL; do
+            kill -s "$signal" "$private_postgres_pid" 2>/dev/null || break
+            for ((tries = 0; tries < 250; ++tries)); do
+                kill -0 "$private_postgres_pid" 2>/dev/null || break 2
+                sleep 0.02
+            done
         done
-        kill -s QUIT "$private_postgres_pid" 2>/dev/null || true
-        wait "$private_postgres_pid" 2>/dev/null || true
         private_postgres_pid=
         unset PAWL_DSN
     fi

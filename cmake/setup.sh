@@ -180,6 +180,7 @@ run() {
 stop_child() {
     local tries
     [[ -n $setup_child ]] || return 0
+    # Never `wait` here: a signal that interrupts the first wait can lose the status, and a second one would not end.
     if [[ $1 != INT ]]; then
         kill -s "$1" "$setup_child" 2>/dev/null || true
     fi
@@ -191,6 +192,5 @@ stop_child() {
         sleep 0.1
     done
     kill -s KILL "$setup_child" 2>/dev/null || true
-    wait "$setup_child" 2>/dev/null || true
     setup_child=
 }
