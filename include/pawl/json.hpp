@@ -65,8 +65,37 @@ inline std::shared_ptr<const nlohmann::json> parse_json(std::string_view text) {
     return std::make_shared<const nlohmann::json>(nlohmann::json::parse(text));
 }
 
+[[nodiscard]] inline bool negative(const nlohmann::json& number) {
+    return number.type() == nlohmann::json::value_t::number_integer &&
+           *number.get_ptr<const nlohmann::json::number_integer_t*>() < 0;
+}
+
+/// Whether two documents are equal. To nlohmann_json's own comparison, -1 is equal to 18446744073709551615.
+[[nodiscard]] inline bool same_values(const nlohmann::json& a, const nlohmann::json& b) {
+    using Json = nlohmann::json;
+    if (a.is_object() && b.is_object()) {
+        const auto& left = *a.get_ptr<const Json::object_t*>();
+        const auto& right = *b.get_ptr<const Json::object_t*>();
+        if (left.size() != right.size()) return false;
+        for (auto x = left.begin(), y = right.begin(); x != left.end(); ++x, ++y) {
+            if (x->first != y->first || !same_values(x->second, y->second)) return false;
+        }
+        return true;
+    }
+    if (a.is_array() && b.is_array()) {
+        const auto& left = *a.get_ptr<const Json::array_t*>();
+        const auto& right = *b.get_ptr<const Json::array_t*>();
+        if (left.size() != right.size()) return false;
+        for (std::size_t i = 0; i < left.size(); ++i) {
+            if (!same_values(left[i], right[i])) return false;
+        }
+        return true;
+    }
+    return a == b && negative(a) == negative(b);
+}
+
 inline void require_same(std::string_view text, const nlohmann::json& stored, const nlohmann::json& decoded) {
-    if (stored != decoded) {
+    if (!same_values(stored, decoded)) {
         require_exact(text, decoded.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     }
 }

@@ -27,14 +27,20 @@ std::uint64_t bits_of(const Json& number) {
                                        : static_cast<std::uint64_t>(number.get<std::int64_t>());
 }
 
+/// To nlohmann_json's own comparison, -1 is equal to 18446744073709551615.
+bool less_than_zero(const Json& number) {
+    if (number.is_number_unsigned()) return false;
+    return number.is_number_float() ? number.get<double>() < 0 : number.get<std::int64_t>() < 0;
+}
+
 bool narrowed_number(const Json& stored, const Json& decoded) {
-    if (stored == decoded) return false;
+    const bool negative = less_than_zero(decoded);
+    if (stored == decoded && less_than_zero(stored) == negative) return false;
     if (decoded.is_number_float()) return !std::isfinite(decoded.get<double>());
     if (stored.is_number_float()) {
         const double whole = std::trunc(stored.get<double>());
         return std::abs(whole) >= 9.2e18 || whole == decoded.get<double>();
     }
-    const bool negative = !decoded.is_number_unsigned() && decoded.get<std::int64_t>() < 0;
     return std::ranges::any_of(std::initializer_list<unsigned>{8, 16, 32, 64}, [&](unsigned bits) {
         return cut_to(bits_of(stored), bits_of(decoded), negative, bits);
     });
@@ -46,7 +52,9 @@ bool same_elements(const Json& stored, const Json& decoded) {
     auto b = decoded.get<Json::array_t>();
     std::ranges::sort(a);
     std::ranges::sort(b);
-    return a == b;
+    return std::ranges::equal(a, b, [](const Json& left, const Json& right) {
+        return left == right && (!left.is_number() || less_than_zero(left) == less_than_zero(right));
+    });
 }
 
 std::optional<JsonProblem> compare(const Json& stored, const Json& decoded, const Place& place) {
