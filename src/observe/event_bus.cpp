@@ -231,8 +231,10 @@ void EventBus::Core::listener_threw(const Event& event) noexcept {
     // A listener of this very event that throws would go round for ever.
     if (std::holds_alternative<MisbehavingHook>(event) || !wanted(detail::event_type<MisbehavingHook>)) return;
     try {
-        std::array<Event, 1> events{MisbehavingHook{said_now(), "listener of " + std::string(name_of(event))}};
-        publish(events);
+        Event misbehaving = MisbehavingHook{said_now(), "listener of " + std::string(name_of(event))};
+        const MutexLock lock{mutex_};
+        // Also after close(): this thread goes on until nothing is left.
+        push(std::move(misbehaving));
     } catch (...) {
         log_->error("the event about it could not be published");
     }
