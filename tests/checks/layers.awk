@@ -12,7 +12,7 @@ BEGIN {
     # Public headers that stand on the whole library; the others are values and interfaces.
     count = split("pawl scheduler job_builder job_handle enqueue_statement testing", names, " ")
     for (i = 1; i <= count; ++i)
-        facade[names[i] ".hpp"] = 1
+        facade[names[i] ".hpp"] = facade[names[i]] = 1 # and the folder of that name
 
     count = split("thread mutex condition_variable functional regex iostream", names, " ")
     for (i = 1; i <= count; ++i)
