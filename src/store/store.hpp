@@ -142,7 +142,8 @@ struct Sleep {
     NodeId node{};
     /// Queue 0 stands for the promotion of scheduled jobs.
     std::span<const int> queues;
-    std::chrono::microseconds wake_in{};
+    /// None: not before it is told.
+    std::optional<std::chrono::microseconds> wake_in;
 };
 
 struct Asleep {

@@ -91,10 +91,20 @@ Job Pool::take_back_unstarted(JobId id) {
     return nullptr;
 }
 
+std::vector<Job> Pool::take_back_claim(ClaimToken token) {
+    std::vector<Job> all;
+    for (const auto& [name, workers] : queues_) append(all, workers->take_back_claim(token));
+    return all;
+}
+
 std::vector<RunningJob> Pool::running() const {
     std::vector<RunningJob> all;
     for (const auto& [name, workers] : queues_) append(all, workers->running());
     return all;
+}
+
+bool Pool::runs_on_this_thread() const {
+    return std::any_of(queues_.begin(), queues_.end(), [](const auto& queue) { return queue.second->runs_on_this_thread(); });
 }
 
 int Pool::request_stop(JobId id, StopReason reason) {

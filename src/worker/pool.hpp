@@ -111,8 +111,12 @@ public:
     [[nodiscard]] std::vector<Job> take_back_unstarted(std::chrono::nanoseconds older_than = {});
     /// Takes out this one; none when it has begun or is not here.
     [[nodiscard]] Job take_back_unstarted(JobId id);
+    /// Takes out what has not begun of one claim.
+    [[nodiscard]] std::vector<Job> take_back_claim(ClaimToken token);
 
     [[nodiscard]] std::vector<RunningJob> running() const;
+    /// Whether the calling thread is one of the pool's and runs a handler right now.
+    [[nodiscard]] bool runs_on_this_thread() const;
 
     /// Asks one run to stop, or all of them; how many it was new to.
     int request_stop(JobId id, StopReason reason);

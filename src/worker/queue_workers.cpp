@@ -101,6 +101,18 @@ Job QueueWorkers::take_back(JobId id) {
     return job;
 }
 
+std::vector<Job> QueueWorkers::take_back_claim(ClaimToken token) {
+    std::vector<Job> jobs;
+    const MutexLock lock{mutex_};
+    const auto others = std::stable_partition(unstarted_.begin(), unstarted_.end(), [token](const Unstarted& unstarted) {
+        return unstarted.job->slot.token != token;
+    });
+    for (auto it = others; it != unstarted_.end(); ++it) jobs.push_back(std::move(it->job));
+    unstarted_.erase(others, unstarted_.end());
+    if (unstarted_.empty()) idle_.notify_all();
+    return jobs;
+}
+
 std::vector<RunningJob> QueueWorkers::running() const {
     std::vector<RunningJob> all;
     const MutexLock lock{mutex_};
@@ -118,6 +130,13 @@ std::vector<Job> QueueWorkers::close() {
         work_.notify_all();
     }
     return take_back_pushed_until(SteadyTime::max());
+}
+
+bool QueueWorkers::runs_on_this_thread() const {
+    const MutexLock lock{mutex_};
+    return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+        return slot.run && slot.runner == std::this_thread::get_id();
+    });
 }
 
 bool QueueWorkers::is_idle() const {

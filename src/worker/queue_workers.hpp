@@ -38,8 +38,10 @@ public:
     /// What has not begun and was pushed until then.
     std::vector<Job> take_back_pushed_until(SteadyTime time);
     Job take_back(JobId id);
+    std::vector<Job> take_back_claim(ClaimToken token);
 
     std::vector<RunningJob> running() const;
+    bool runs_on_this_thread() const;
     void abandon(const std::shared_ptr<StopState>& run);
 
     std::vector<Job> close();

@@ -244,11 +244,13 @@ end $$;
 
 -- Wake-ups. Deferred, so that the flags of sleepers are read at the caller's commit: a node that went to sleep while the
 -- caller's transaction was open is not missed. pg_notify takes a lock of the whole server through commit, hence only
--- when somebody sleeps. Equal notifications of one transaction are sent once.
+-- when somebody sleeps. Equal notifications of one transaction are sent once. Above read committed the flags are seen as
+-- of the caller's first statement, which says nothing about now: then everybody is told.
 create function @schema@.wake_for_ready() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-    if exists (select from @schema@.waiting w where w.queue = new.queue) then
+    if current_setting('transaction_isolation') <> 'read committed'
+       or exists (select from @schema@.waiting w where w.queue = new.queue) then
         perform pg_notify(@schema@.channel(), 'ready ' || new.queue);
     end if;
     return null;
@@ -260,8 +262,9 @@ create constraint trigger wake_sleepers after insert on @schema@.ready
 create function @schema@.wake_for_scheduled() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-    if exists (select from @schema@.waiting w where w.queue = 0)
-       and not exists (select from @schema@.waiting w where w.queue = 0 and w.wake_at <= new.run_at) then
+    if current_setting('transaction_isolation') <> 'read committed'
+       or exists (select from @schema@.waiting w where w.queue = 0)
+          and not exists (select from @schema@.waiting w where w.queue = 0 and w.wake_at <= new.run_at) then
         perform pg_notify(@schema@.channel(), 'scheduled');
     end if;
     return null;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/pg/job_rows.hpp"
+#include "store/pg/spans.hpp"
 
 namespace pawl::store::pg {
 namespace {
@@ -87,11 +88,11 @@ left join item on true
 left join @schema@.job job on job.id = item.id
 order by item.position)";
 
-// $1 node, $2 queues, $3 wake_in in microseconds
+// $1 node, $2 queues, $3 wake_in in microseconds or null
 constexpr std::string_view announce_sleep_sql = R"(
 with told as (
     insert into @schema@.waiting (node, queue, wake_at)
-    select $1, queue, clock_timestamp() + $3::bigint * interval '1 microsecond'
+    select $1, queue, coalesce(clock_timestamp() + $3::bigint * interval '1 microsecond', 'infinity')
     from unnest($2::int[]) queue
     on conflict (node, queue) do update set wake_at = excluded.wake_at
 )
@@ -149,7 +150,7 @@ Claimed ClaimVerbs::claim(Connection& connection, Names& names, const Claim& wan
 
 Asleep ClaimVerbs::announce_sleep(Connection& connection, const Sleep& sleep) const {
     const Result rows =
-        connection.run(announce_sleep_, Params{}.add(sleep.node).add(sleep.queues).add(sleep.wake_in.count()));
+        connection.run(announce_sleep_, Params{}.add(sleep.node).add(sleep.queues).add(sleep.wake_in ? std::optional(storable_span(*sleep.wake_in)) : std::nullopt));
     return {.first_later_writer = static_cast<std::uint64_t>(rows.int64(0, 0))};
 }
 

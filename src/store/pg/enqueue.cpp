@@ -32,7 +32,7 @@ Params params_of(const model::JobSpec& spec, std::span<const std::string> payloa
     params.add(delay == nullptr ? std::optional<std::int64_t>{} : storable_span(delay->microseconds()));
     params.add(payloads).add(spec.payload_version).add(spec.max_retries);
     params.add(spec.timeout ? std::optional(storable_span(spec.timeout->microseconds())) : std::nullopt);
-    params.add(spec.backoff ? std::optional(model::backoff_text(*spec.backoff)) : std::nullopt);
+    params.add(spec.backoff ? std::optional(model::to_text(*spec.backoff)) : std::nullopt);
     if (spec.tags.empty()) {
         params.add_null();
     } else {

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include "store/pg/spans.hpp"
+
 namespace pawl::store::pg {
 
 const std::string_view job_columns = R"(
@@ -52,6 +54,7 @@ std::shared_ptr<const model::ClaimedJob> read_job(const Result& rows, std::size_
     job->payload_version = rows.optional_int32(row, column + 12).value_or(0);
     job->max_retries = rows.optional_int32(row, column + 13);
     job->timeout = rows.optional_duration(row, column + 14);
+    if (job->timeout && job->timeout->microseconds() >= longest_span) job->timeout = no_timeout;
     job->backoff = rows.optional_string(row, column + 15);
     if (!rows.is_null(row, column + 16)) job->tags = rows.text_array(row, column + 16);
     if (!rows.is_null(row, column + 17)) {

@@ -1,0 +1,97 @@
+#include "runtime/upkeep_loop.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <pawl/errors.hpp>
+
+namespace pawl::runtime {
+namespace {
+
+using std::chrono::steady_clock;
+using Wait = base::Loop::Wait;
+
+constexpr int claims_per_round = 16;
+constexpr int promoted_at_once = 1000;
+constexpr std::chrono::minutes room_every{10};
+constexpr std::array promotion_queue{0};
+
+/// The same due time, computed twice from the database's clock, differs by the time of the statements.
+bool same_time(const std::optional<steady_clock::time_point>& a, const std::optional<steady_clock::time_point>& b) {
+    if (!a || !b) return !a && !b;
+    return std::chrono::abs(*a - *b) < std::chrono::milliseconds(50);
+}
+
+}  // namespace
+
+Wait UpkeepLoop::step(const std::stop_token& stop) {
+    const auto now = steady_clock::now();
+    if (now >= next_rescue_) {
+        rescue(stop);
+        next_rescue_ = now + parts_.rescue_every;
+    }
+    if (now >= next_room_) {
+        make_room();
+        next_room_ = now + room_every;
+    }
+    auto next_due = promote(stop);
+    if (parts_.listen) {
+        const auto wake_at = next_due ? std::optional(steady_clock::now() + *next_due) : std::nullopt;
+        if (announced_by_ != parts_.publisher->node() || !same_time(announced_, wake_at)) {
+            parts_.store->announce_upkeep_sleep({parts_.publisher->node(), promotion_queue, next_due});
+            announced_by_ = parts_.publisher->node();
+            announced_ = wake_at;
+            // One more look: what was scheduled before the announcement told nobody.
+            next_due = promote(stop);
+        }
+    }
+    Wait wait = std::min<Wait>(parts_.poll_floor, next_rescue_ - steady_clock::now());
+    if (next_due) wait = std::min<Wait>(wait, *next_due);
+    return std::max<Wait>(wait, std::chrono::milliseconds(1));
+}
+
+void UpkeepLoop::rescue(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        parts_.ledger->begin_claim();
+        store::Rescued rescued;
+        try {
+            rescued = parts_.store->rescue({parts_.publisher->node(), claims_per_round, parts_.may_expire_others()});
+        } catch (...) {
+            parts_.ledger->end_claim();
+            throw;
+        }
+        for (const store::LostClaim& claim : rescued.claims) {
+            parts_.ledger->enter(claim.jobs.front()->slot.token, claim.jobs.size());
+        }
+        parts_.ledger->end_claim();
+
+        for (const store::NodeId node : rescued.expired) {
+            parts_.log->warn("node {} has not been heard of for its expiry time: its jobs are taken over", node);
+            NodeExpired event;
+            event.expired_node = node;
+            parts_.publisher->node_event(event);
+        }
+        for (const store::LostClaim& claim : rescued.claims) parts_.flow->lose(claim);
+        if (rescued.expired.empty() && rescued.claims.empty() && rescued.released == 0) return;
+    }
+}
+
+std::optional<std::chrono::microseconds> UpkeepLoop::promote(const std::stop_token& stop) {
+    store::Promoted promoted;
+    do {
+        promoted = parts_.store->promote(promoted_at_once);
+    } while (promoted.moved == promoted_at_once && !stop.stop_requested());
+    if (promoted.next_due) promoted.next_due = std::max(*promoted.next_due, std::chrono::microseconds::zero());
+    return promoted.next_due;
+}
+
+void UpkeepLoop::make_room() {
+    try {
+        parts_.store->make_room();
+    } catch (const StoreError& error) {
+        // Two ranges lie ahead, and beyond them is a default partition: this can wait for a quieter moment.
+        if (!error.transient()) parts_.log->warn("no partition could be made ahead: {}", error.what());
+    }
+}
+
+}  // namespace pawl::runtime

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "base/log.hpp"
+#include "base/loop.hpp"
+#include "runtime/claim_ledger.hpp"
+#include "runtime/job_flow.hpp"
+
+namespace pawl::runtime {
+
+/// What every node does for all of them: takes over what lost nodes held, makes scheduled work ready when it is due, and
+/// makes room for new ids. It depends on no row or lock that a dying node could leave behind.
+///
+/// **Threads**: confined to one thread.
+class UpkeepLoop {
+public:
+    struct Parts {
+        std::shared_ptr<store::Store> store;
+        std::shared_ptr<JobFlow> flow;
+        std::shared_ptr<ClaimLedger> ledger;
+        std::shared_ptr<const Publisher> publisher;
+        std::shared_ptr<const base::Log> log;
+        std::function<bool()> may_expire_others;
+        std::chrono::nanoseconds poll_floor{};
+        std::chrono::nanoseconds rescue_every{};
+        /// Whether it can be told of new scheduled work.
+        bool listen{true};
+    };
+
+    explicit UpkeepLoop(Parts parts) : parts_(std::move(parts)) {}
+
+    base::Loop::Wait step(const std::stop_token& stop);
+
+private:
+    using SteadyTime = std::chrono::steady_clock::time_point;
+
+    void rescue(const std::stop_token& stop);
+    [[nodiscard]] std::optional<std::chrono::microseconds> promote(const std::stop_token& stop);
+    void make_room();
+
+    const Parts parts_;
+    SteadyTime next_rescue_{};
+    SteadyTime next_room_{};
+    /// When scheduled work was last said to be looked after.
+    std::optional<SteadyTime> announced_{};
+    store::NodeId announced_by_ = 0;
+};
+
+}  // namespace pawl::runtime
