@@ -30,6 +30,8 @@ private:
     // Set while the listener is called: by which thread.
     std::thread::id caller_ PAWL_GUARDED_BY(mutex_);
     bool ended_ PAWL_GUARDED_BY(mutex_) = false;
+    /// By its own callback.
+    bool ended_within_ PAWL_GUARDED_BY(mutex_) = false;
     std::unique_ptr<Listener> listener_ PAWL_GUARDED_BY(mutex_);
     const std::weak_ptr<observe::EventBus::Core> bus_;
 };
@@ -326,7 +328,8 @@ void SubscriptionState::finish_call() noexcept {
     std::unique_ptr<Listener> ended;
     const base::MutexLock lock{mutex_};
     caller_ = {};
-    if (ended_) ended = std::move(listener_);
+    // Whoever ends it from elsewhere waits for this call, and then takes it.
+    if (ended_within_) ended = std::move(listener_);
     returned_.notify_all();
 }
 
@@ -335,7 +338,8 @@ void SubscriptionState::end() noexcept {
     {
         const base::MutexLock lock{mutex_};
         ended_ = true;
-        if (caller_ != std::this_thread::get_id()) {
+        ended_within_ = caller_ == std::this_thread::get_id();
+        if (!ended_within_) {
             while (caller_ != std::thread::id{}) returned_.wait(mutex_);
             ended = std::move(listener_);
         }
