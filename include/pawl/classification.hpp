@@ -54,7 +54,7 @@ public:
     /// Takes these as the permanent types in place of the built-in list of standard ones; none empties it.
     template <class... E>
     Classification& replace_permanent_types() {
-        permanent_.emplace({detail::type_match<E>()...});
+        permanent_ = std::vector<detail::TypeMatch>{detail::type_match<E>()...};
         return *this;
     }
 

@@ -14,7 +14,7 @@ namespace pawl {
 namespace {
 
 // More of a text than this is not looked at: no redaction shrinks it to what is kept.
-constexpr std::size_t longest_read = 1024 * 1024;
+constexpr std::size_t longest_read = 256 * 1024;
 
 }  // namespace
 

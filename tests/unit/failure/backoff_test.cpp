@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
 #include <pawl/backoff.hpp>
 #include <pawl/errors.hpp>
 
@@ -15,7 +16,8 @@ using pawl::failure::testing::Constant;
 namespace {
 
 constexpr int largest = std::numeric_limits<int>::max();
-const std::vector<int> all_sizes{1, 2, 3, 17, 18, 22, 45, 62, 63, 64, 65, 310, 55108, 100000, 2000000000, largest - 1, largest};
+const std::vector<int> all_sizes{1,  2,  3,   17,    18,     22,         45,          62,     63,
+                                 64, 65, 310, 55108, 100000, 2000000000, largest - 1, largest};
 
 Duration plain(const Backoff& backoff, int n) {
     Constant random{0.5};
@@ -50,7 +52,8 @@ std::vector<Named> every_law() {
 // B001, P25
 TEST(Backoff, stays_between_zero_and_the_cap_for_every_n_under_every_jitter) {
     for (const auto& [name, backoff] : every_law()) {
-        for (const Jitter jitter : {Jitter::none(), Jitter::full(), Jitter::equal(), Jitter::up_to(0.15), Jitter::up_to(1)}) {
+        for (const Jitter jitter :
+             {Jitter::none(), Jitter::full(), Jitter::equal(), Jitter::up_to(0.15), Jitter::up_to(1)}) {
             for (const double u : {0.0, 0.25, 0.999999999, 1.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
                 for (const int n : all_sizes) {
                     Constant random{u};
@@ -111,7 +114,8 @@ TEST(Backoff, list_repeats_its_last_and_is_immediate_when_empty) {
 }
 
 TEST(Backoff, takes_an_n_below_one_as_one) {
-    for (const int n : {0, -1, std::numeric_limits<int>::min()}) EXPECT_EQ(plain(Backoff::exponential(1s), n), Duration(1s));
+    for (const int n : {0, -1, std::numeric_limits<int>::min()})
+        EXPECT_EQ(plain(Backoff::exponential(1s), n), Duration(1s));
 }
 
 // P5, P6, P26
@@ -139,10 +143,14 @@ TEST(Jitter, follows_its_law) {
         Duration delay;
     };
     const std::vector<Row> rows{
-        {Jitter::none(), 0.5, 100s},          {Jitter::full(), 0, 0s},
-        {Jitter::full(), 0.5, 50s},           {Jitter::equal(), 0, 50s},
-        {Jitter::equal(), 0.5, 75s},          {Jitter::up_to(0.15), 0, 100s},
-        {Jitter::up_to(0.5), 0.5, 125s},      {Jitter::scaled(0.5, 1.5), 0, 50s},
+        {Jitter::none(), 0.5, 100s},
+        {Jitter::full(), 0, 0s},
+        {Jitter::full(), 0.5, 50s},
+        {Jitter::equal(), 0, 50s},
+        {Jitter::equal(), 0.5, 75s},
+        {Jitter::up_to(0.15), 0, 100s},
+        {Jitter::up_to(0.5), 0.5, 125s},
+        {Jitter::scaled(0.5, 1.5), 0, 50s},
         {Jitter::scaled(0.5, 1.5), 0.5, 100s},
     };
     for (const Row& row : rows) {
@@ -159,8 +167,9 @@ TEST(Jitter, scaled_applies_after_the_cap_and_may_exceed_it_by_its_upper_factor)
     const auto backoff = Backoff::exponential(1s).capped(10min).jittered(Jitter::scaled(0.5, 1.5));
     EXPECT_GT(backoff.delay(30, almost_one), Duration(14min));
     EXPECT_LE(backoff.delay(30, almost_one), Duration(15min));
-    EXPECT_GE(Backoff::fixed(Duration::max()).capped(Duration::max()).jittered(Jitter::scaled(2, 100)).delay(1, almost_one),
-              Duration(24h));
+    EXPECT_GE(
+        Backoff::fixed(Duration::max()).capped(Duration::max()).jittered(Jitter::scaled(2, 100)).delay(1, almost_one),
+        Duration(24h));
 }
 
 TEST(Backoff, refuses_values_that_are_none) {

@@ -1,10 +1,11 @@
+#include "model/backoff_text.hpp"
+
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <pawl/errors.hpp>
 
-#include "model/backoff_text.hpp"
+#include <pawl/errors.hpp>
 
 using namespace std::chrono_literals;
 using namespace pawl;
@@ -42,10 +43,26 @@ TEST(BackoffText, reads_what_people_write) {
 }
 
 TEST(BackoffText, refuses_what_is_not_in_the_notation) {
-    for (const char* text : {"", " ", "slow", "fixed", "fixed 5", "fixed -5s", "fixed 5 s", "fixed 1.5s", "exponential 2s capped",
-                             "exponential 2s equal capped 10min", "fixed 5s up_to", "fixed 5s up_to x", "fixed 5s up_to 2",
-                             "fixed 5s up_to nan", "fixed 5s scaled 1.5 0.5", "none none", "fixed 9223372036854775807s",
-                             "fixed 99999999999999999999s", "custom", "fixed 5s\tequal"}) {
+    for (const char* text : {"",
+                             " ",
+                             "slow",
+                             "fixed",
+                             "fixed 5",
+                             "fixed -5s",
+                             "fixed 5 s",
+                             "fixed 1.5s",
+                             "exponential 2s capped",
+                             "exponential 2s equal capped 10min",
+                             "fixed 5s up_to",
+                             "fixed 5s up_to x",
+                             "fixed 5s up_to 2",
+                             "fixed 5s up_to nan",
+                             "fixed 5s scaled 1.5 0.5",
+                             "none none",
+                             "fixed 9223372036854775807s",
+                             "fixed 99999999999999999999s",
+                             "custom",
+                             "fixed 5s\tequal"}) {
         EXPECT_THROW(static_cast<void>(parse_backoff(text)), ConfigError) << text;
     }
     EXPECT_THROW(static_cast<void>(to_text(Backoff::custom([](int) { return 1s; }))), ConfigError);

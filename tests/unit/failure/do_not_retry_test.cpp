@@ -1,9 +1,9 @@
-#include <pawl/do_not_retry.hpp>
-
 #include <exception>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+
+#include <pawl/do_not_retry.hpp>
 
 #include "failure/marks.hpp"
 #include "unit/failure/failing_job.hpp"

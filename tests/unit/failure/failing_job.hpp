@@ -16,11 +16,10 @@ namespace pawl::failure::testing {
 /// A source that always draws the same.
 class Constant final : public RandomSource {
 public:
-    explicit Constant(double value) : value_(value) {}
-    double uniform() override { return value_; }
+    explicit Constant(double always) : value(always) {}
+    double uniform() override { return value; }
 
-private:
-    double value_;
+    double value;
 };
 
 template <class F>
@@ -81,8 +80,8 @@ struct Trial {
 
     model::Decision decide(decltype(model::Outcome::what) what) {
         notes = {};
-        return failure::decide(job, {std::move(what), Time(std::chrono::seconds(100)), std::chrono::seconds(1)}, policy, random,
-                               notes);
+        return failure::decide(job, {std::move(what), Time(std::chrono::seconds(100)), std::chrono::seconds(1)}, policy,
+                               random, notes);
     }
 
     std::shared_ptr<const Failure> capture(std::exception_ptr error) {

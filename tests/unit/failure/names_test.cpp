@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "model/names.hpp"
+
+#include <gtest/gtest.h>
 
 using namespace pawl;
 
