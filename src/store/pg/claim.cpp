@@ -85,7 +85,7 @@ select exists (select from alive), (select count(*) from winner) > (select count
 constexpr std::string_view claim_from = R"(
 from (select) as always
 left join item on true
-left join @schema@.job job on job.id = item.id
+left join lateral (select * from @schema@.job j where j.id = item.id offset 0) job on true
 order by item.position)";
 
 // $1 node, $2 queues, $3 wake_in in microseconds or null

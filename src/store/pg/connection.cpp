@@ -14,7 +14,7 @@ namespace {
 
 // One round trip for all. Each setting is one that a database, a role or the server's configuration may have set to
 // something that our statements do not expect.
-// $1 statement_timeout, $2 lock_timeout, $3 idle_in_transaction_session_timeout (ms)
+// $1 statement_timeout, $2 lock_timeout, $3 idle_in_transaction_session_timeout (ms), $4 fixed plans
 constexpr const char* apply_settings = R"sql(
 select set_config('statement_timeout', $1, false),
        set_config('lock_timeout', $2, false),
@@ -24,7 +24,9 @@ select set_config('statement_timeout', $1, false),
        set_config('bytea_output', 'hex', false),
        set_config('jit', 'off', false),
        set_config('client_min_messages', 'error', false),
-       set_config('search_path', 'pg_catalog, pg_temp', false)
+       set_config('search_path', 'pg_catalog, pg_temp', false),
+       case when $4::boolean then set_config('plan_cache_mode', 'force_generic_plan', false) end,
+       case when $4::boolean then set_config('enable_seqscan', 'off', false) end
 )sql";
 
 constexpr const char* look_at_server = R"sql(
@@ -78,7 +80,8 @@ void Connection::open() {
             Params settings;
             settings.add(std::to_string(options_.statement_timeout.count()))
                 .add(std::to_string(options_.lock_timeout.count()))
-                .add(std::to_string(options_.idle_in_transaction_timeout.count()));
+                .add(std::to_string(options_.idle_in_transaction_timeout.count()))
+                .add(options_.fixed_plans);
             compat::run(work, apply_settings, settings.values());
         }
         session_ = std::move(session);

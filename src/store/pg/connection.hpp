@@ -27,6 +27,10 @@ struct SessionOptions {
     /// False behind a pooler in transaction mode: nothing is left in a session that the next transaction may not meet
     /// again and that others might, so no prepared statements and none of the settings above.
     bool prepare{true};
+    /// Plans each prepared statement once, and by its indexes even while the tables are small. For sessions that run the
+    /// same few statements all the time: planning one of them anew takes longer than running it, and a plan made for
+    /// an empty table must still hold for a full one.
+    bool fixed_plans{false};
     /// Shown in pg_stat_activity, unless the connection string has one.
     std::string application_name{"pawl"};
 };

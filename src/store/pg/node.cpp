@@ -65,7 +65,7 @@ select item.lost_by,
 
 constexpr std::string_view load_from = R"(
 from item
-left join @schema@.job job on job.id = item.id
+left join lateral (select * from @schema@.job j where j.id = item.id offset 0) job on true
 order by item.token, item.position)";
 
 // $1 node. Only what it claimed itself: what it had taken over from others stays lost, for the next rescuer.

@@ -23,7 +23,7 @@ namespace {
 class Lane {
 public:
     Lane(const std::string& conninfo, std::string name)
-        : connection_(conninfo, {.application_name = std::move(name)}) {}
+        : connection_(conninfo, {.fixed_plans = true, .application_name = std::move(name)}) {}
 
     /// Opened by the verb that needs it: after a loss the next call begins a new session.
     Connection& operator()() {

@@ -71,7 +71,7 @@ select array(select id from expired), (select count(*) from released), item.lost
 constexpr std::string_view rescue_from = R"(
 from (select) as always
 left join item on true
-left join @schema@.job job on job.id = item.id
+left join lateral (select * from @schema@.job j where j.id = item.id offset 0) job on true
 order by item.token, item.position)";
 
 // $1 limit. Uses scheduled_due.
