@@ -55,6 +55,9 @@ std::unique_ptr<runtime::Engine> Scheduler::Impl::make_engine() const {
     setup.timeout_grace = options.timeout_grace.microseconds();
     setup.max_abandoned_threads = options.max_abandoned_threads;
     setup.max_result = options.max_result;
+    setup.retention = {.succeeded = options.retention.succeeded,
+                       .failed = options.retention.failed,
+                       .canceled = options.retention.canceled};
     setup.reconnect_first = options.reconnect.first.microseconds();
     setup.reconnect_longest = options.reconnect.longest.microseconds();
     setup.store = store;

@@ -24,6 +24,7 @@ ClaimLoop::ClaimLoop(Parts parts) : parts_(std::move(parts)) {
 }
 
 Wait ClaimLoop::step(const std::stop_token& stop) {
+    asleep_.store(false, std::memory_order_release);
     if (closed_.load(std::memory_order_acquire) || stop.stop_requested()) return base::Loop::until_poked;
     give_back_stale_prefetch();
     if (!parts_.lease->holds()) return stale_check;
@@ -140,9 +141,11 @@ Wait ClaimLoop::sleep(const store::Claimed& looked, bool looked_through) {
     // A transaction older than the announcement may have read, in an old snapshot, that nobody sleeps.
     if (looked.oldest_writer >= first_later_writer_) {
         expect_more();
+        asleep_.store(true, std::memory_order_release);
         return parts_.poll_floor;
     }
     expect_more();
+    asleep_.store(true, std::memory_order_release);
     return std::exchange(nap_, std::min(nap_ * 2, parts_.poll_floor));
 }
 

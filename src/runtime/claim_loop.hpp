@@ -49,9 +49,13 @@ public:
 
     /// Something may have changed that only a look from the start shows.
     void expect_more() noexcept { look_through_.store(true, std::memory_order_release); }
+    /// True while nothing was found due: then it waits to be told, and a free thread is no news.
+    [[nodiscard]] bool asleep() const noexcept { return asleep_.load(std::memory_order_acquire); }
     /// No more claims from now on.
     void close() noexcept { closed_.store(true, std::memory_order_release); }
 
+    /// The next claim looks from the start. On the thread of `claim`.
+    void forget_marks() { marks_.forget(); }
     /// One claim for the given rooms, entered into the ledger.
     [[nodiscard]] store::Claimed claim(const std::vector<store::QueueRoom>& rooms);
 
@@ -75,6 +79,7 @@ private:
     ClaimMarks marks_;
     std::atomic<bool> look_through_{true};
     std::atomic<bool> closed_{false};
+    std::atomic<bool> asleep_{false};
 
     /// The node under which sleep was announced; zero when awake.
     store::NodeId announced_ = 0;

@@ -134,6 +134,7 @@ Engine::Impl::Impl(EngineSetup given)
                                                              .may_expire_others = [this] { return node_->may_expire_others(); },
                                                              .poll_floor = setup_.poll_floor,
                                                              .rescue_every = setup_.node_expiry / 3,
+                                                             .retention = setup_.retention,
                                                              .listen = setup_.listen});
 }
 
@@ -155,7 +156,7 @@ worker::CaptureCalls Engine::Impl::capture_calls() const {
 worker::PoolCalls Engine::Impl::pool_calls() {
     return {.run = [flow = flow_](const auto& run) { flow->run(run); },
             .settle_overdue = [flow = flow_](const auto& run) { flow->give_up(run); },
-            .on_capacity = [this](const std::string&) { if (claim_loop_) claim_loop_->poke(); },
+            .on_capacity = [this](const std::string&) { if (claim_loop_ && !claim_->asleep()) claim_loop_->poke(); },
             .on_abandoned = [publisher = publisher_](const auto& run) { publisher->abandoned(run); },
             .on_returned = [publisher = publisher_](const auto& run) { publisher->returned(run); }};
 }
@@ -326,6 +327,8 @@ std::size_t Engine::Impl::drain() {
         while (setup_.store->promote(1000).moved > 0) {}
         for (const QueueSetup& queue : setup_.queues) {
             const int id = setup_.store->intern_queues(std::vector{queue.name}).front();
+            // Whatever a handler enqueued or put back meanwhile, wherever it stands.
+            claim_->forget_marks();
             const store::Claimed claimed = claim_->claim({{id, setup_.claim_limit}});
             for (const worker::Job& job : claimed.jobs) {
                 flow_->run(std::make_shared<worker::StopState>(job, std::chrono::steady_clock::now()));

@@ -16,10 +16,13 @@ constexpr std::chrono::seconds newer_version_wait{30};
 void JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
     const worker::Job& job = run->job();
     const Kinds::Kind* kind = parts_.kinds->find(job->kind);
-    if (!parts_.lease->holds()) return release({job}, "fenced");
-    if (kind == nullptr || kind->setup.payload_version < job->payload_version) {
-        return release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
+    const bool runs_here = kind != nullptr && kind->setup.payload_version >= job->payload_version;
+    if (!runs_here || !parts_.lease->holds()) {
+        if (!run->claim_verdict()) return;
+        return runs_here ? release({job}, "fenced")
+                         : release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
     }
+
     const auto settle = [&](const model::Outcome& outcome) {
         if (run->claim_verdict()) parts_.queue->add(decide(job, outcome));
     };

@@ -14,6 +14,9 @@ using Wait = base::Loop::Wait;
 constexpr int claims_per_round = 16;
 constexpr int promoted_at_once = 1000;
 constexpr std::chrono::minutes room_every{10};
+constexpr int purge_window = 2000;
+constexpr std::chrono::milliseconds purge_breath{100};
+constexpr std::chrono::milliseconds purge_every = std::chrono::minutes{10};
 constexpr std::array promotion_queue{0};
 
 /// The same due time, computed twice from the database's clock, differs by the time of the statements.
@@ -34,6 +37,7 @@ Wait UpkeepLoop::step(const std::stop_token& stop) {
         make_room();
         next_room_ = now + room_every;
     }
+    if (now >= next_purge_) next_purge_ = purge();
     auto next_due = promote(stop);
     if (parts_.listen) {
         const auto wake_at = next_due ? std::optional(steady_clock::now() + *next_due) : std::nullopt;
@@ -45,7 +49,7 @@ Wait UpkeepLoop::step(const std::stop_token& stop) {
             next_due = promote(stop);
         }
     }
-    Wait wait = std::min<Wait>(parts_.poll_floor, next_rescue_ - steady_clock::now());
+    Wait wait = std::min<Wait>(parts_.poll_floor, std::min(next_rescue_, next_purge_) - steady_clock::now());
     if (next_due) wait = std::min<Wait>(wait, *next_due);
     return std::max<Wait>(wait, std::chrono::milliseconds(1));
 }
@@ -83,6 +87,20 @@ std::optional<std::chrono::microseconds> UpkeepLoop::promote(const std::stop_tok
     } while (promoted.moved == promoted_at_once && !stop.stop_requested());
     if (promoted.next_due) promoted.next_due = std::max(*promoted.next_due, std::chrono::microseconds::zero());
     return promoted.next_due;
+}
+
+UpkeepLoop::SteadyTime UpkeepLoop::purge() {
+    const store::Purged purged = parts_.store->purge({parts_.retention, purged_to_, purge_window});
+    if (purged.jobs > 0) {
+        Purged event;
+        event.jobs = purged.jobs;
+        event.attempts = purged.attempts;
+        parts_.publisher->node_event(event);
+    }
+    // A full window with old jobs: the sweep goes on after a breath. Else it is over, or another node's: begin anew later.
+    const bool more = purged.ours && purged.any_old && purged.looked_at == purge_window;
+    purged_to_ = more ? purged.last : 0;
+    return steady_clock::now() + (more ? purge_breath : purge_every);
 }
 
 void UpkeepLoop::make_room() {

@@ -28,6 +28,7 @@ public:
         std::function<bool()> may_expire_others;
         std::chrono::nanoseconds poll_floor{};
         std::chrono::nanoseconds rescue_every{};
+        store::Retention retention;
         /// Whether it can be told of new scheduled work.
         bool listen{true};
     };
@@ -42,10 +43,14 @@ private:
     void rescue(const std::stop_token& stop);
     [[nodiscard]] std::optional<std::chrono::microseconds> promote(const std::stop_token& stop);
     void make_room();
+    /// One window of ended jobs; when the next is due.
+    [[nodiscard]] SteadyTime purge();
 
     const Parts parts_;
     SteadyTime next_rescue_{};
     SteadyTime next_room_{};
+    SteadyTime next_purge_{};
+    JobId purged_to_ = 0;
     /// When scheduled work was last said to be looked after.
     std::optional<SteadyTime> announced_{};
     store::NodeId announced_by_ = 0;

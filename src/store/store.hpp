@@ -138,6 +138,31 @@ struct Promoted {
     std::optional<std::chrono::microseconds> next_due;
 };
 
+/// How long ended jobs are kept; none: for ever.
+struct Retention {
+    std::optional<Duration> succeeded{};
+    std::optional<Duration> failed{};
+    std::optional<Duration> canceled{};
+};
+
+struct Purge {
+    Retention retention;
+    /// Ended jobs are looked at in the order of their ids, beginning after this one.
+    JobId after{};
+    int limit{};
+};
+
+struct Purged {
+    /// False: another node is at it.
+    bool ours{};
+    std::int64_t looked_at{};
+    JobId last{};
+    /// Some of them are older than the shortest retention. Ids grow with time: without one, none of the later ones are.
+    bool any_old{};
+    std::int64_t jobs{};
+    std::int64_t attempts{};
+};
+
 struct Sleep {
     NodeId node{};
     /// Queue 0 stands for the promotion of scheduled jobs.
@@ -154,6 +179,14 @@ struct Asleep {
 struct Misplaced {
     JobId id{};
     std::vector<std::string> places;
+};
+
+/// Which jobs are looked for; what is not given may be anything.
+struct Search {
+    std::string_view kind;
+    std::optional<std::string_view> queue;
+    std::optional<std::string_view> tag;
+    std::optional<State> state;
 };
 
 /// What a listener heard.
@@ -225,12 +258,19 @@ public:
     // Upkeep: connection upkeep.
     virtual Rescued rescue(const Rescue& round) = 0;
     virtual Promoted promote(int limit) = 0;
+    /// Brings forward what is scheduled for later, so that it is due now, and returns the number of jobs. For tests: in
+    /// production nothing moves time.
+    virtual std::int64_t make_due() = 0;
+    /// Removes ended jobs whose time is over, with their attempts, among a bounded number of them.
+    virtual Purged purge(const Purge& round) = 0;
     virtual Asleep announce_upkeep_sleep(const Sleep& sleep) = 0;
     /// Makes partitions ahead of the ids in use.
     virtual void make_room() = 0;
 
     // Looking.
     [[nodiscard]] virtual std::optional<JobInfo> find(JobId id) = 0;
+    /// In the order of their ids. Reads every job of the kind that is kept.
+    [[nodiscard]] virtual std::vector<JobInfo> search(const Search& wanted) = 0;
     [[nodiscard]] virtual JobCounts counts(std::optional<std::string_view> queue) = 0;
     /// Ids that stand in no place or in two. Reads everything.
     [[nodiscard]] virtual std::vector<Misplaced> verify() = 0;

@@ -15,11 +15,13 @@ public:
     explicit LookVerbs(std::string_view schema);
 
     [[nodiscard]] std::optional<JobInfo> find(Connection& connection, JobId id) const;
+    [[nodiscard]] std::vector<JobInfo> search(Connection& connection, const Search& wanted) const;
     [[nodiscard]] JobCounts counts(Connection& connection, std::optional<std::string_view> queue) const;
     [[nodiscard]] std::vector<Misplaced> verify(Connection& connection) const;
 
 private:
     Statement find_;
+    Statement search_;
     Statement counts_;
     Statement verify_;
 };

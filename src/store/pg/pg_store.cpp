@@ -108,10 +108,13 @@ public:
 
     Rescued rescue(const Rescue& round) override { return upkeep_.rescue(upkeep_lane_(), names_, round); }
     Promoted promote(int limit) override { return upkeep_.promote(upkeep_lane_(), limit); }
+    std::int64_t make_due() override { return upkeep_.make_due(*pool_.borrow()); }
+    Purged purge(const Purge& round) override { return upkeep_.purge(upkeep_lane_(), round); }
     Asleep announce_upkeep_sleep(const Sleep& sleep) override { return claim_.announce_sleep(upkeep_lane_(), sleep); }
     void make_room() override { upkeep_.make_room(upkeep_lane_()); }
 
     std::optional<JobInfo> find(JobId id) override { return look_.find(*pool_.borrow(), id); }
+    std::vector<JobInfo> search(const Search& wanted) override { return look_.search(*pool_.borrow(), wanted); }
     JobCounts counts(std::optional<std::string_view> queue) override { return look_.counts(*pool_.borrow(), queue); }
     std::vector<Misplaced> verify() override { return look_.verify(*pool_.borrow()); }
 

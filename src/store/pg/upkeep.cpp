@@ -4,6 +4,7 @@
 
 #include "store/pg/job_rows.hpp"
 #include "store/pg/lost_claims.hpp"
+#include "store/pg/spans.hpp"
 
 namespace pawl::store::pg {
 namespace {
@@ -95,11 +96,61 @@ select (select count(*) from due),
        (extract(epoch from (select min(run_at) from @schema@.scheduled where run_at > statement_timestamp())
                            - clock_timestamp()) * 1000000)::bigint)";
 
+// No parameter. Moved rather than given another time, so that the trigger of ready wakes who sleeps.
+constexpr std::string_view make_due_sql = R"(
+with due as (
+    delete from @schema@.scheduled
+    returning first_id, least(run_at, clock_timestamp()) as run_at, queue, kind, attempts, n, priority, crashes, suspect
+), moved as (
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect)
+    select first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect
+    from due
+)
+select coalesce(sum(n), 0)::bigint
+from due)";
+
+// $1 after id, $2 limit, $3 $4 $5 retention of succeeded, failed, canceled (null: for ever). Uses done_pkey.
+//
+// A window of ids moves over the ended jobs, so that what is kept long does not have to be read again and again. One node
+// at a time, by a lock that ends with the statement.
+constexpr std::string_view purge_sql = R"(
+with turn as materialized (
+    select pg_try_advisory_xact_lock(hashtext('pawl purge'), hashtext(@schema_text@)) as ours
+), seen as materialized (
+    select id, state, finished_at
+    from @schema@.done
+    where id > $1
+      and (select ours from turn)
+    order by id
+    limit $2
+), expired as materialized (
+    select id
+    from seen
+    where finished_at < clock_timestamp() - interval '1 microsecond'
+                        * case state when 'succeeded' then $3::bigint when 'failed' then $4::bigint else $5::bigint end
+), histories as (
+    delete from @schema@.attempt where id = any (array(select id from expired)) returning id
+), ended as (
+    delete from @schema@.done where id = any (array(select id from expired))
+), jobs as (
+    delete from @schema@.job where id = any (array(select id from expired)) returning id
+)
+select (select ours from turn), (select count(*) from seen), (select max(id) from seen), (select count(*) from jobs),
+       (select count(*) from histories),
+       (select coalesce(bool_or(finished_at < clock_timestamp() - interval '1 microsecond'
+                                              * least($3::bigint, $4::bigint, $5::bigint)), false) from seen))";
+
+std::optional<std::int64_t> span_or_null(const std::optional<Duration>& span) {
+    return span ? std::optional(storable_span(span->microseconds())) : std::nullopt;
+}
+
 }  // namespace
 
 UpkeepVerbs::UpkeepVerbs(std::string_view schema)
     : rescue_{"rescue", with_schema(std::string(rescue_sql) + std::string(job_columns) + std::string(rescue_from), schema)},
       promote_{"promote", with_schema(promote_sql, schema)},
+      make_due_{"", with_schema(make_due_sql, schema)},
+      purge_{"purge", with_schema(purge_sql, schema)},
       short_lock_wait_{"", "select set_config('lock_timeout', '200ms', true)"},
       make_room_{"make_room", with_schema("select @schema@.make_partitions()", schema)} {}
 
@@ -115,6 +166,23 @@ Promoted UpkeepVerbs::promote(Connection& connection, int limit) const {
     Promoted promoted{.moved = rows.int64(0, 0), .next_due = std::nullopt};
     if (const auto wait = rows.optional_int64(0, 1)) promoted.next_due = std::chrono::microseconds(*wait);
     return promoted;
+}
+
+std::int64_t UpkeepVerbs::make_due(Connection& connection) const { return connection.run(make_due_).int64(0, 0); }
+
+Purged UpkeepVerbs::purge(Connection& connection, const Purge& round) const {
+    const Result rows = connection.run(purge_, Params{}
+                                                   .add(round.after)
+                                                   .add(round.limit)
+                                                   .add(span_or_null(round.retention.succeeded))
+                                                   .add(span_or_null(round.retention.failed))
+                                                   .add(span_or_null(round.retention.canceled)));
+    return {.ours = rows.boolean(0, 0),
+            .looked_at = rows.int64(0, 1),
+            .last = rows.optional_int64(0, 2).value_or(round.after),
+            .any_old = rows.boolean(0, 5),
+            .jobs = rows.int64(0, 3),
+            .attempts = rows.int64(0, 4)};
 }
 
 void UpkeepVerbs::make_room(Connection& connection) const {
