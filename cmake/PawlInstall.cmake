@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(_pawl_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/pawl")
 
-install(TARGETS pawl
+install(TARGETS pawl pawl_testing
     EXPORT pawl-targets
     FILE_SET HEADERS
     ARCHIVE

@@ -28,6 +28,10 @@
 
 namespace pawl {
 
+namespace testing {
+struct Access;
+}
+
 namespace detail {
 
 template <class T>
@@ -194,6 +198,8 @@ public:
     struct Impl;
 
 private:
+    friend struct testing::Access;
+
     Handler& add(const detail::KindInfo& info, std::unique_ptr<detail::Invoker> invoker);
     JobBuilder begin(const detail::KindInfo& info, std::string payload);
     std::vector<JobId> enqueue_texts(const detail::KindInfo& info, std::vector<std::string> payloads,

@@ -48,12 +48,25 @@ Handler& Scheduler::add(const detail::KindInfo& info, std::unique_ptr<detail::In
     return impl_->handlers.emplace_back(entry.settings, impl_->registry.sealed());
 }
 
-void Scheduler::Impl::start() {
+void Scheduler::Impl::prepare() const {
     if (options.queues.empty()) throw ConfigError("queues", "are empty: name the queues to take jobs from");
     if (registry.entries().empty()) throw ConfigError("handlers", "are missing: register one with on() before start()");
 
     if (options.migrate_on_start) store->migrate();
     store->check_schema();
+}
+
+std::size_t Scheduler::Impl::drain() {
+    {
+        const base::MutexLock lock(mutex);
+        if (engine || starting) throw ConfigError("drain", "is for a scheduler that was not started: its threads run the jobs");
+    }
+    prepare();
+    return make_engine()->drain();
+}
+
+void Scheduler::Impl::start() {
+    prepare();
     registry.seal();
     try {
         auto started = make_engine();

@@ -47,6 +47,13 @@ struct Scheduler::Impl {
     [[nodiscard]] std::unique_ptr<runtime::Engine> make_engine() const;
 
     void start();
+
+    /// Runs what is due on this thread, on an engine of its own, so that it may be called again and start() may follow.
+    std::size_t drain();
+
+private:
+    /// What both have to have before there can be an engine.
+    void prepare() const;
 };
 
 }  // namespace pawl
