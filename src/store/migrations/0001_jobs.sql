@@ -54,17 +54,8 @@ create unique index ready_claim on @schema@.ready (queue, priority, run_at, firs
 create unique index ready_id on @schema@.ready (first_id);
 
 -- Pending work that is not due yet: the same rows, apart, so that no claim wades through them.
-create table @schema@.scheduled (
-    first_id bigint not null,
-    run_at   timestamptz not null,
-    queue    integer not null,
-    kind     integer not null,
-    attempts integer not null default 0,
-    n        smallint not null default 1,
-    priority smallint not null,
-    crashes  smallint not null default 0,
-    suspect  boolean not null default false
-) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+create table @schema@.scheduled (like @schema@.ready including defaults)
+  with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.2, vacuum_truncate = off);
 create index scheduled_due on @schema@.scheduled (run_at, first_id);
 create unique index scheduled_id on @schema@.scheduled (first_id);

@@ -33,7 +33,15 @@ select exists (select from beat), c.id, c.lost_by is not null
 from (select) as always
 left join @schema@.claim c on c.node = $1)";
 
-// $1 node, $2 tokens. What a claim still holds goes back uncounted, and keeps its turn as far as it is known.
+// Of claims that are `gone`: what they still held goes back uncounted, and keeps its turn as far as it is known.
+constexpr std::string_view give_back_sql = R"(
+insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
+select ids[i], claimed_at, queues[i], kinds[i], attempts[i], priorities[i], crashes[i], get_bit(suspects, i - 1) = 1
+from gone
+cross join lateral generate_series(1, cardinality(ids)) i
+where get_bit(settled, i - 1) = 0)";
+
+// $1 node, $2 tokens
 constexpr std::string_view release_sql = R"(
 with gone as (
     delete from @schema@.claim
@@ -41,11 +49,7 @@ with gone as (
         select id from @schema@.claim where node = $1 and id = any ($2::bigint[]) and lost_by is null order by id for update))
     returning *
 )
-insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
-select ids[i], claimed_at, queues[i], kinds[i], attempts[i], priorities[i], crashes[i], get_bit(suspects, i - 1) = 1
-from gone
-cross join lateral generate_series(1, cardinality(ids)) i
-where get_bit(settled, i - 1) = 0)";
+)";
 
 // $1 node, $2 tokens
 constexpr std::string_view load_sql = R"(
@@ -86,20 +90,16 @@ with stopped as (
     where id = any (array(select id from @schema@.claim where node = $1 and lost_by is null order by id for update))
     returning *
 )
-insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
-select ids[i], claimed_at, queues[i], kinds[i], attempts[i], priorities[i], crashes[i], get_bit(suspects, i - 1) = 1
-from gone
-cross join lateral generate_series(1, cardinality(ids)) i
-where get_bit(settled, i - 1) = 0)";
+)";
 
 }  // namespace
 
 NodeVerbs::NodeVerbs(std::string_view schema)
     : register_{"register_node", with_schema(register_sql, schema)},
       heartbeat_{"heartbeat", with_schema(heartbeat_sql, schema)},
-      release_{"release_claims", with_schema(release_sql, schema)},
+      release_{"release_claims", with_schema(std::string(release_sql) + std::string(give_back_sql), schema)},
       load_{"load_claims", with_schema(std::string(load_sql) + std::string(job_columns) + std::string(load_from), schema)},
-      goodbye_{"say_goodbye", with_schema(goodbye_sql, schema)} {}
+      goodbye_{"say_goodbye", with_schema(std::string(goodbye_sql) + std::string(give_back_sql), schema)} {}
 
 NodeId NodeVerbs::register_node(Connection& connection, const Registration& node) const {
     return connection

@@ -1,0 +1,44 @@
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "runtime/engine_impl.hpp"
+
+namespace pawl::runtime {
+
+using base::Loop;
+
+std::size_t Engine::Impl::drain() {
+    intern_names();
+    setup_.events->start();
+    node_->register_node();
+    watchdog_->start();
+    std::size_t runs = 0;
+    const std::stop_token never;
+    const auto settle_all = [&] {
+        while (settle_->step(never) != Loop::until_poked) {}
+    };
+    for (bool found = true; found;) {
+        found = false;
+        while (setup_.store->promote(1000).moved > 0) {}
+        for (const QueueSetup& queue : setup_.queues) {
+            const int id = setup_.store->intern_queues(std::vector{queue.name}).front();
+            // Whatever a handler enqueued or put back meanwhile, wherever it stands.
+            claim_->forget_marks();
+            const store::Claimed claimed = claim_->claim({{id, setup_.claim_limit}});
+            for (const worker::Job& job : claimed.jobs) {
+                flow_->run(std::make_shared<worker::StopState>(job, std::chrono::steady_clock::now()));
+                ++runs;
+            }
+            settle_all();
+            found = found || !claimed.jobs.empty();
+        }
+        node_->pulse(never);
+    }
+    watchdog_->stop();
+    setup_.store->say_goodbye(publisher_->node());
+    (void)setup_.events->wait_delivered(flush_bound);
+    return runs;
+}
+
+}  // namespace pawl::runtime
