@@ -28,11 +28,10 @@
 
 namespace pawl {
 
-namespace testing {
-struct Access;
-}
-
 namespace detail {
+
+/// How <pawl/testing.hpp> comes inside.
+struct TestAccess;
 
 template <class T>
 concept HasKind = requires {
@@ -198,7 +197,7 @@ public:
     struct Impl;
 
 private:
-    friend struct testing::Access;
+    friend struct detail::TestAccess;
 
     Handler& add(const detail::KindInfo& info, std::unique_ptr<detail::Invoker> invoker);
     JobBuilder begin(const detail::KindInfo& info, std::string payload);

@@ -6,11 +6,15 @@
 
 #include "api/scheduler_impl.hpp"
 
-namespace pawl::testing {
+namespace pawl {
 
-struct Access {
+struct detail::TestAccess {
     static Scheduler::Impl& of(Scheduler& scheduler) { return *scheduler.impl_; }
 };
+
+namespace testing {
+
+using Access = pawl::detail::TestAccess;
 
 namespace {
 
@@ -51,4 +55,5 @@ Check detail::check_any(std::string_view kind, const std::vector<JobInfo>& found
     return check;
 }
 
-}  // namespace pawl::testing
+}  // namespace testing
+}  // namespace pawl

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <spdlog/logger.h>
+
+#include <pawl/json.hpp>
+#include <pawl/options.hpp>
+#include <pawl/scheduler.hpp>
+
+#include "support/database.hpp"
+
+namespace pawl::tests {
+
+/// A job of one number.
+struct Count {
+    static constexpr std::string_view kind = "count";
+    int n{};
+    NLOHMANN_DEFINE_TYPE_INTRUSIVE(Count, n)
+};
+
+/// A job of one text.
+struct Note {
+    static constexpr std::string_view kind = "note";
+    std::string text;
+    NLOHMANN_DEFINE_TYPE_INTRUSIVE(Note, text)
+};
+
+/// A job without members.
+struct Nudge {
+    static constexpr std::string_view kind = "nudge";
+};
+
+/// A test of whole schedulers on a schema of its own.
+class SystemTest : public DatabaseTest {
+protected:
+    using DatabaseTest::DatabaseTest;
+
+    /// Of this test's schema: four threads, quick to connect anew, and silent.
+    [[nodiscard]] Options options() const {
+        Options options{.connection = dsn(), .schema = schema()};
+        options.queues = {{"default", 4}};
+        options.reconnect = {.first = std::chrono::milliseconds(5), .longest = std::chrono::milliseconds(50)};
+        options.backoff = Backoff::none();
+        options.logger = std::make_shared<spdlog::logger>("silent");
+        return options;
+    }
+
+    /// Polls until a job stands there.
+    [[nodiscard]] static bool reaches(Scheduler& scheduler, JobId id, State state) {
+        return eventually([&] {
+            const auto job = scheduler.find(id);
+            return job && job->state == state;
+        });
+    }
+
+    /// The number that a query gives.
+    [[nodiscard]] std::int64_t number(std::string_view query) { return sql(query).int64(0, 0); }
+};
+
+}  // namespace pawl::tests
