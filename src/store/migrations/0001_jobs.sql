@@ -166,7 +166,8 @@ create table @schema@.done_default partition of @schema@.done default;
 create table @schema@.attempt_default partition of @schema@.attempt default;
 
 -- Makes partitions until two whole ranges lie ahead of the last id. A range that was used up within a day is followed by
--- one twice as wide, one that lasted two weeks by one half as wide. Returns how many ranges it made.
+-- one twice as wide, one that lasted two weeks by one half as wide. Ids that ran ahead of the ranges stay in the default
+-- partitions, which could not give them up without a scan, and the ranges begin after them. Returns how many it made.
 create function @schema@.make_partitions() returns integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -189,6 +190,9 @@ begin
             when newest.made_at < clock_timestamp() - interval '14 days' then greatest(newest.width / 2, 10000000)
             else newest.width end;
         newest.end_id := coalesce(newest.end_id, 0);
+        if newest.end_id <= last_used then
+            newest.end_id := (last_used / width + 1) * width;
+        end if;
         suffix := newest.end_id::text;
         foreach part in array array['job', 'done', 'attempt'] loop
             execute format('create table %1$I.%2$I (like %1$I.%3$I including defaults including constraints)',
