@@ -268,15 +268,20 @@ create constraint trigger wake_sleepers after insert on @schema@.scheduled
     deferrable initially deferred for each row execute function @schema@.wake_for_scheduled();
 
 -- Stores jobs of one kind and one set of options; one block of ids, and one row of ready or scheduled, per 100 of them.
--- Returns the first id of each block. Checks nothing: enqueue() below, and the library, come before it.
+-- Returns the first id of each block. Times and spans are microseconds, so that a caller's statement needs no operator that
+-- its search_path might hold another of. known_kind and known_queue are the ids of the names where they are known to be
+-- committed: the caller's snapshot may be older. Checks nothing: enqueue() below, and the library, come before it.
 create function @schema@.enqueue_jobs(
-    kind_name text, queue_name text, level smallint, due_at timestamptz, due_in interval, payloads jsonb[], version integer,
-    retries integer, time_limit interval, backoff_text text, tag_list text[], param_map jsonb) returns bigint[]
+    kind_name text, queue_name text, level smallint, due_at bigint, due_in bigint, payloads jsonb[], version integer,
+    retries integer, time_limit bigint, backoff_text text, tag_list text[], param_map jsonb,
+    known_kind integer default null, known_queue integer default null) returns bigint[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
     ids      constant regclass := (quote_ident(@schema_text@) || '.job_id')::regclass;
     stamp    constant timestamptz := clock_timestamp();
-    due      constant timestamptz := greatest(coalesce(due_at, stamp + due_in, stamp), stamp);
+    due      constant timestamptz := greatest(stamp, coalesce(timestamptz 'epoch' + due_at * interval '1 microsecond',
+                                                              stamp + due_in * interval '1 microsecond'));
+    limit_to constant interval := time_limit * interval '1 microsecond';
     total    constant integer := cardinality(payloads);
     kind_id  integer;
     queue_id integer;
@@ -286,20 +291,20 @@ declare
     size     integer;
 begin
     select id into kind_id from @schema@.kind where name = kind_name;
-    if not found then kind_id := @schema@.intern_kind(kind_name); end if;
+    if not found then kind_id := coalesce(known_kind, @schema@.intern_kind(kind_name)); end if;
     select id into queue_id from @schema@.queue where name = queue_name;
-    if not found then queue_id := @schema@.intern_queue(queue_name); end if;
+    if not found then queue_id := coalesce(known_queue, @schema@.intern_queue(queue_name)); end if;
     while upto < total loop
         size := least(100, total - upto);
         block := nextval(ids);
         blocks := blocks || block;
         if size = 1 then
             insert into @schema@.job values (block, stamp, kind_id, queue_id, level, version, payloads[upto + 1],
-                                             retries, time_limit, backoff_text, tag_list, param_map);
+                                             retries, limit_to, backoff_text, tag_list, param_map);
         else
             insert into @schema@.job
             select block + p.place - 1, stamp, kind_id, queue_id, level, version, p.payload,
-                   retries, time_limit, backoff_text, tag_list, param_map
+                   retries, limit_to, backoff_text, tag_list, param_map
             from unnest(payloads[upto + 1 : upto + size]) with ordinality as p (payload, place);
         end if;
         if due <= stamp then

@@ -108,25 +108,71 @@ begin
     end if;
 end $$;
 
--- A span of time given as JSON: a number of seconds, or an interval in PostgreSQL's notation.
-create function @schema@.read_span(what text, given jsonb) returns interval
+-- A span of time given as JSON, a number of seconds or an interval in PostgreSQL's notation, in microseconds. Bounded as
+-- numeric: an interval that is too long for its microseconds wraps around silently.
+create function @schema@.read_span(what text, given jsonb) returns bigint
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-declare span interval;
+declare span numeric;
 begin
     if given is null or jsonb_typeof(given) = 'null' then return null; end if;
     begin
         span := case jsonb_typeof(given)
-            when 'number' then make_interval(secs => (given #>> '{}')::double precision)
-            when 'string' then (given #>> '{}')::interval end;
+            when 'number' then ceil((given #>> '{}')::numeric * 1000000)
+            when 'string' then extract(epoch from (given #>> '{}')::interval) * 1000000 end;
     exception when others then span := null;
     end;
     if span is null then
         raise exception 'pawl: % must be a number of seconds or an interval', what
             using errcode = 'invalid_parameter_value';
-    elsif span < interval '0' then
+    elsif span < 0 then
+        raise exception 'pawl: % must not be negative', what using errcode = 'invalid_parameter_value';
+    elsif span > 31556952000000000 then
+        raise exception 'pawl: % must not be above 1000 years', what using errcode = 'invalid_parameter_value';
+    end if;
+    return span::bigint;
+end $$;
+
+-- A whole number from zero on, given as JSON.
+create function @schema@.read_count(what text, given text) returns integer
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare count integer;
+begin
+    begin
+        count := given::integer;
+    exception when others then
+        raise exception 'pawl: % must be a whole number below 2^31', what using errcode = 'invalid_parameter_value';
+    end;
+    if count < 0 then
         raise exception 'pawl: % must not be negative', what using errcode = 'invalid_parameter_value';
     end if;
-    return span;
+    return count;
+end $$;
+
+-- Refuses what the library cannot read back: a law, its cap and its jitter, for instance "exponential 2s capped 10min equal".
+create function @schema@.check_backoff(given jsonb) returns void
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+    span   constant text := '[0-9]{1,19}(?:us|ms|s|min|h|d)';
+    factor constant text := '([0-9]{1,9}(?:[.][0-9]{1,9})?)';
+    law    constant text := '(?:none|polynomial|(?:fixed|exponential) +' || span || '|list(?: +' || span || ')*)';
+    jitter constant text := '(?:no_jitter|full|equal|up_to +' || factor || '|scaled +' || factor || ' +' || factor || ')';
+    notation text;
+    factors  text[];
+begin
+    if given is null or jsonb_typeof(given) = 'null' then return; end if;
+    notation := given #>> '{}';
+    factors := regexp_match(notation, '^ *' || law || '(?: +capped +' || span || ')?(?: +' || jitter || ')? *$');
+    if jsonb_typeof(given) <> 'string' or factors is null or factors[1]::numeric > 1
+       or factors[2]::numeric > factors[3]::numeric or factors[3]::numeric > 100
+       or exists (select from regexp_matches(notation, '([0-9]+)(us|ms|s|min|h|d)', 'g') m
+                  where m[1]::numeric * case m[2] when 'us' then 1 when 'ms' then 1000 when 's' then 1000000
+                                                  when 'min' then 60000000 when 'h' then 3600000000
+                                                  else 86400000000 end > 9223372036854775807) then
+        raise exception 'pawl: backoff cannot be read; write it like "exponential 2s capped 10min equal", "fixed 5s", '
+                        '"list 1s 30s 5min", "polynomial" or "none"' using errcode = 'invalid_parameter_value';
+    elsif (select count(*) > 100 from regexp_matches(notation, '[0-9](us|ms|s|min|h|d)', 'g')) then
+        raise exception 'pawl: backoff lists too many waits, at most 100 are allowed' using errcode = 'invalid_parameter_value';
+    end if;
 end $$;
 
 -- Enqueues one job in the caller's transaction, from psql, another language, another driver. Options, all optional:
@@ -139,9 +185,10 @@ declare
     queue      text;
     level      integer;
     retries    integer;
-    time_limit interval;
-    delay      interval;
+    time_limit bigint;
+    delay      bigint;
     due        timestamptz;
+    due_at     bigint;
     tag_list   text[];
     param_map  jsonb;
 begin
@@ -172,16 +219,9 @@ begin
         raise exception 'pawl: priority must be one of critical, high, normal, low, lowest'
             using errcode = 'invalid_parameter_value';
     end if;
-    begin
-        retries := (options ->> 'max_retries')::integer;
-    exception when others then
-        raise exception 'pawl: max_retries must be a whole number' using errcode = 'invalid_parameter_value';
-    end;
-    if retries < 0 then
-        raise exception 'pawl: max_retries must not be negative' using errcode = 'invalid_parameter_value';
-    end if;
+    retries := @schema@.read_count('max_retries', options ->> 'max_retries');
     time_limit := @schema@.read_span('timeout', options -> 'timeout');
-    if time_limit = interval '0' then
+    if time_limit = 0 then
         raise exception 'pawl: timeout must be above zero' using errcode = 'invalid_parameter_value';
     end if;
     delay := @schema@.read_span('delay', options -> 'delay');
@@ -190,36 +230,46 @@ begin
     exception when others then
         raise exception 'pawl: run_at must be a timestamp' using errcode = 'invalid_parameter_value';
     end;
+    if due > timestamptz '9999-12-31 23:59:59.999999+00' then
+        raise exception 'pawl: run_at must not be after the year 9999' using errcode = 'invalid_parameter_value';
+    elsif due is not null then
+        due_at := extract(epoch from greatest(due, timestamptz 'epoch')) * 1000000;
+    end if;
+    perform @schema@.check_backoff(options -> 'backoff');
     if due is not null and delay is not null then
         raise exception 'pawl: give delay or run_at, not both' using errcode = 'invalid_parameter_value';
     end if;
 
-    if options ? 'tags' then
-        if jsonb_typeof(options -> 'tags') <> 'array' then
+    if jsonb_typeof(options -> 'tags') <> 'null' then
+        if jsonb_typeof(options -> 'tags') <> 'array'
+           or jsonb_path_exists(options, 'strict $.tags[*] ? (@.type() != "string")', '{}', true) then
             raise exception 'pawl: tags must be an array of texts' using errcode = 'invalid_parameter_value';
         end if;
-        select array_agg(distinct lower(btrim(tag, E' \t\r\n')) order by lower(btrim(tag, E' \t\r\n'))) into tag_list
+        select array_agg(distinct lower(btrim(tag, E' \t\r\n\f\x0b')) order by lower(btrim(tag, E' \t\r\n\f\x0b'))) into tag_list
         from jsonb_array_elements_text(options -> 'tags') tag;
         if cardinality(tag_list) > 20 then
             raise exception 'pawl: tags are % in number, at most 20 are allowed', cardinality(tag_list)
                 using errcode = 'invalid_parameter_value';
         end if;
-        if exists (select from unnest(tag_list) tag where tag is null or tag = '' or octet_length(tag) > 64) then
-            raise exception 'pawl: each of the tags must be 1 to 64 bytes long' using errcode = 'invalid_parameter_value';
+        if exists (select from unnest(tag_list) tag where tag = '' or octet_length(tag) > 64
+                                                         or tag ~ '[\x01-\x1f\x7f]') then
+            raise exception 'pawl: each of the tags must be 1 to 64 bytes long, without control characters' using errcode = 'invalid_parameter_value';
         end if;
     end if;
-    if options ? 'params' then
+    if jsonb_typeof(options -> 'params') <> 'null' then
         param_map := options -> 'params';
         if jsonb_typeof(param_map) <> 'object'
-           or exists (select from jsonb_each(param_map) p where jsonb_typeof(p.value) <> 'string' or p.key = '') then
-            raise exception 'pawl: params must be an object of texts' using errcode = 'invalid_parameter_value';
+           or exists (select from jsonb_each(param_map) p where jsonb_typeof(p.value) <> 'string' or p.key = ''
+                                                                           or p.key ~ '[\x01-\x1f\x7f]') then
+            raise exception 'pawl: params must be an object of texts, with visible keys' using errcode = 'invalid_parameter_value';
         elsif (select count(*) > 20 or sum(octet_length(p.key) + octet_length(p.value)) > 4096
                from jsonb_each_text(param_map) p) then
             raise exception 'pawl: params are at most 20, and 4096 bytes together' using errcode = 'invalid_parameter_value';
         end if;
     end if;
 
-    return (@schema@.enqueue_jobs(kind, queue, level::smallint, due, delay, array[payload],
-                                  coalesce((options ->> 'payload_version')::integer, 0), retries, time_limit,
+    return (@schema@.enqueue_jobs(kind, queue, level::smallint, due_at, delay, array[payload],
+                                  coalesce(@schema@.read_count('payload_version', options ->> 'payload_version'), 0),
+                                  retries, time_limit,
                                   options ->> 'backoff', tag_list, param_map))[1];
 end $$;

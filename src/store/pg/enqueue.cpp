@@ -17,13 +17,13 @@ namespace {
 constexpr std::int64_t ids_per_block = 100;
 
 // $1 kind, $2 queue, $3 priority, $4 run_at, $5 delay, $6 payloads, $7 payload version, $8 max_retries, $9 timeout,
-// $10 backoff, $11 tags, $12 params. Times and spans are microseconds.
-constexpr std::string_view enqueue_sql = R"(
-select @schema@.enqueue_jobs(
-    $1, $2, $3::smallint, timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5::bigint * interval '1 microsecond',
-    $6::jsonb[], $7::integer, $8::integer, $9::bigint * interval '1 microsecond', $10, $11::text[], $12::jsonb))";
+// $10 backoff, $11 tags, $12 params, $13 id of the kind, $14 id of the queue. Times and spans are microseconds.
+//
+// Without a cast or an operator: those of a caller's session are found by its search_path.
+constexpr std::string_view enqueue_sql =
+    "select @schema@.enqueue_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
-Params params_of(const model::JobSpec& spec, std::span<const std::string> payloads) {
+Params params_of(const model::JobSpec& spec, std::span<const std::string> payloads, const NameIds& known = {}) {
     Params params;
     params.add(spec.kind).add(spec.queue).add(static_cast<int>(spec.priority));
     const Time* run_at = std::get_if<Time>(&spec.due);
@@ -43,6 +43,7 @@ Params params_of(const model::JobSpec& spec, std::span<const std::string> payloa
     } else {
         params.add(nlohmann::json(spec.params).dump());
     }
+    params.add(known.kind).add(known.queue);
     return params;
 }
 
@@ -65,13 +66,14 @@ void append_ids(std::vector<JobId>& ids, const Result& rows, std::size_t count) 
 }
 
 template <class Session>
-std::vector<JobId> enqueue_chunks(Session& session, const Statement& statement, const Enqueue& jobs) {
+std::vector<JobId> enqueue_chunks(Session& session, const Statement& statement, const Enqueue& jobs,
+                                  const NameIds& known = {}) {
     std::vector<JobId> ids;
     ids.reserve(jobs.payloads.size());
     auto rest = jobs.payloads;
     while (!rest.empty()) {
         const std::size_t count = next_chunk(rest);
-        append_ids(ids, session.run(statement, params_of(jobs.spec, rest.first(count))), count);
+        append_ids(ids, session.run(statement, params_of(jobs.spec, rest.first(count), known)), count);
         rest = rest.subspan(count);
     }
     return ids;
@@ -89,8 +91,8 @@ std::vector<JobId> EnqueueVerbs::enqueue(Connection& connection, const Enqueue& 
     return ids;
 }
 
-std::vector<JobId> EnqueueVerbs::enqueue(CallerTransaction& transaction, const Enqueue& jobs) const {
-    return enqueue_chunks(transaction, enqueue_, jobs);
+std::vector<JobId> EnqueueVerbs::enqueue(CallerTransaction& transaction, const Enqueue& jobs, const NameIds& known) const {
+    return enqueue_chunks(transaction, enqueue_, jobs, known);
 }
 
 PlainStatement EnqueueVerbs::statement(const Enqueue& jobs) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "store/pg/connection.hpp"
+#include "store/pg/names.hpp"
 #include "store/store.hpp"
 
 namespace pawl::store::pg {
@@ -19,7 +20,9 @@ public:
 
     /// On a connection of ours: all of the jobs or none, however many statements that takes.
     [[nodiscard]] std::vector<JobId> enqueue(Connection& connection, const Enqueue& jobs) const;
-    [[nodiscard]] std::vector<JobId> enqueue(CallerTransaction& transaction, const Enqueue& jobs) const;
+    /// `known` are ids that are committed. The snapshot of a transaction above read committed may not show them, and
+    /// could not store them either.
+    [[nodiscard]] std::vector<JobId> enqueue(CallerTransaction& transaction, const Enqueue& jobs, const NameIds& known) const;
     /// **Throws** `ConfigError` for more jobs than one statement takes.
     [[nodiscard]] PlainStatement statement(const Enqueue& jobs) const;
 

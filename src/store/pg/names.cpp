@@ -36,9 +36,12 @@ std::string Names::name(Table& table, Connection& connection, int id) {
     return name;
 }
 
-bool Names::know(std::string_view kind, std::string_view queue) const {
+NameIds Names::known(std::string_view kind, std::string_view queue) const {
     const base::MutexLock lock(mutex_);
-    return kinds_.ids.contains(kind) && queues_.ids.contains(queue);
+    NameIds known;
+    if (const auto found = kinds_.ids.find(kind); found != kinds_.ids.end()) known.kind = found->second;
+    if (const auto found = queues_.ids.find(queue); found != queues_.ids.end()) known.queue = found->second;
+    return known;
 }
 
 void Names::remember(Table& table, std::string_view name, int id) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,12 @@
 #include "store/pg/connection.hpp"
 
 namespace pawl::store::pg {
+
+/// The ids of a job's names, as far as they are known.
+struct NameIds {
+    std::optional<int> kind{};
+    std::optional<int> queue{};
+};
 
 /// The interned names of kinds and queues, as far as this process has met them. They never change.
 ///
@@ -24,8 +31,8 @@ public:
     [[nodiscard]] std::string kind(Connection& connection, int id) { return name(kinds_, connection, id); }
     [[nodiscard]] std::string queue(Connection& connection, int id) { return name(queues_, connection, id); }
 
-    /// Whether both are known to be in the database, so that enqueueing them takes no lock on a new name.
-    [[nodiscard]] bool know(std::string_view kind, std::string_view queue) const;
+    /// What is known without asking the database. Such names are committed there.
+    [[nodiscard]] NameIds known(std::string_view kind, std::string_view queue) const;
 
 private:
     struct Table {

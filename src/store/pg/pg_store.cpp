@@ -67,9 +67,9 @@ public:
     }
 
     std::vector<JobId> enqueue(pqxx::dbtransaction& transaction, const Enqueue& jobs) override {
-        make_names_known(jobs.spec);
+        const NameIds known = make_names_known(jobs.spec);
         CallerTransaction session(transaction);
-        return enqueue_.enqueue(session, jobs);
+        return enqueue_.enqueue(session, jobs, known);
     }
 
     PlainStatement enqueue_statement(const Enqueue& jobs) override { return enqueue_.statement(jobs); }
@@ -123,15 +123,17 @@ public:
 private:
     /// A new name is interned apart from the caller's transaction: inside it, the name would stay locked until it ends,
     /// and every other first use of it would wait. When that fails, the statement itself interns.
-    void make_names_known(const model::JobSpec& spec) {
-        if (names_.know(spec.kind, spec.queue)) return;
+    NameIds make_names_known(const model::JobSpec& spec) {
+        NameIds known = names_.known(spec.kind, spec.queue);
+        if (known.kind && known.queue) return known;
         try {
             const auto connection = pool_.borrow();
-            (void)names_.kind_id(*connection, spec.kind);
-            (void)names_.queue_id(*connection, spec.queue);
+            known.kind = names_.kind_id(*connection, spec.kind);
+            known.queue = names_.queue_id(*connection, spec.queue);
         } catch (const StoreError&) {
-            return;
+            return known;
         }
+        return known;
     }
 
     const std::string conninfo_;
