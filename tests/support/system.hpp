@@ -1,39 +1,19 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include <spdlog/logger.h>
 
-#include <pawl/json.hpp>
 #include <pawl/options.hpp>
 #include <pawl/scheduler.hpp>
 
 #include "support/database.hpp"
+#include "support/jobs.hpp"
 
 namespace pawl::tests {
-
-/// A job of one number.
-struct Count {
-    static constexpr std::string_view kind = "count";
-    int n{};
-    NLOHMANN_DEFINE_TYPE_INTRUSIVE(Count, n)
-};
-
-/// A job of one text.
-struct Note {
-    static constexpr std::string_view kind = "note";
-    std::string text;
-    NLOHMANN_DEFINE_TYPE_INTRUSIVE(Note, text)
-};
-
-/// A job without members.
-struct Nudge {
-    static constexpr std::string_view kind = "nudge";
-};
 
 /// A test of whole schedulers on a schema of its own.
 class SystemTest : public DatabaseTest {
