@@ -40,7 +40,7 @@ public:
     [[nodiscard]] const std::shared_ptr<spdlog::logger>& logger() const noexcept { return logger_; }
 
     /// The node named from now on; zero: none.
-    void set_node(std::int64_t node) noexcept { node_.store(node, std::memory_order_relaxed); }
+    void set_node(std::int64_t node) const noexcept { node_.store(node, std::memory_order_relaxed); }
 
     [[nodiscard]] bool enabled(LogLevel level) const noexcept;
 
@@ -71,7 +71,8 @@ private:
     void write(LogLevel level, const LoggedJob* job, fmt::string_view format, fmt::format_args args) const noexcept;
 
     std::shared_ptr<spdlog::logger> logger_;
-    std::atomic<std::int64_t> node_{0};
+    /// Whoever writes lines shares a const log; which node they come from is no part of what it does.
+    mutable std::atomic<std::int64_t> node_{0};
 };
 
 }  // namespace pawl::base

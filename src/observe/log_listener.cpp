@@ -92,8 +92,9 @@ struct Words {
                            text_of(e.record));
     }
     std::string operator()(const JobDiscarded& e) const { return fmt::format("discarded: {}", text_of(e.record)); }
-    std::string operator()(const PoisonOrBug& e) const {
-        return fmt::format("used up its attempts on an error of unknown class: {}", text_of(e.record));
+    // The error stands in the line about the dead letter.
+    std::string operator()(const PoisonOrBug&) const {
+        return "used up its attempts on an error of unknown class: it is poison, or its handler has a bug";
     }
     std::string operator()(const JobCanceled& e) const { return text_of("canceled", e.by, e.why); }
     std::string operator()(const JobPaused& e) const { return text_of("paused", e.by, e.why); }

@@ -19,6 +19,7 @@ void NodeLoop::register_node() {
                                                             .process_start = process.start,
                                                             .expiry = parts_.expiry});
     parts_.publisher->set_node(node);
+    parts_.log->set_node(node);
     parts_.lease->renew(sent);
     unbroken_since_.store(sent.count(), std::memory_order_relaxed);
     parts_.log->info("node {} is registered as {}", node, process.name);
