@@ -6,6 +6,7 @@
 
 #include "base/loop.hpp"
 #include "base/mutex.hpp"
+#include "base/thread.hpp"
 #include "runtime/claim_ledger.hpp"
 #include "runtime/claim_loop.hpp"
 #include "runtime/engine.hpp"
@@ -41,6 +42,7 @@ private:
     std::unique_ptr<base::Loop> loop(std::string name, base::Loop::Step step) const;
     void intern_names();
     void stop_working();
+    StopReport stop_once(std::chrono::microseconds grace, std::chrono::microseconds hard_grace);
     StopReport stop_in_phases(std::chrono::microseconds grace, std::chrono::microseconds hard_grace);
     void settle_the_rest();
 
@@ -72,6 +74,9 @@ private:
     Stopping stopping_ PAWL_GUARDED_BY(mutex_) = Stopping::no;
     bool started_ PAWL_GUARDED_BY(mutex_) = false;
     StopReport report_ PAWL_GUARDED_BY(mutex_);
+
+    /// Stops for a handler that asked for it. Last, so that it has ended before anything else goes.
+    base::Thread stopper_;
 };
 
 }  // namespace pawl::runtime

@@ -33,14 +33,36 @@ StopReport Engine::Impl::stop(std::chrono::microseconds grace, std::chrono::micr
             while (stopping_ == Stopping::under_way && !inside) stopped_.wait(mutex_);
             return report_;
         }
+        if (inside) {
+            stopper_ = base::Thread("pawl stop", [this, grace, hard_grace] {
+                try {
+                    (void)stop_once(grace, hard_grace);
+                } catch (const std::exception& error) {
+                    setup_.log->error("stopping failed: {}", error.what());
+                }
+            });
+        }
         stopping_ = Stopping::under_way;
+        if (inside) return report_;
     }
-    StopReport report = stop_in_phases(grace, hard_grace);
-    const base::MutexLock lock(mutex_);
-    report_ = report;
-    stopping_ = Stopping::done;
-    stopped_.notify_all();
-    return report;
+    return stop_once(grace, hard_grace);
+}
+
+StopReport Engine::Impl::stop_once(std::chrono::microseconds grace, std::chrono::microseconds hard_grace) {
+    const auto done = [this](const StopReport& report) {
+        const base::MutexLock lock(mutex_);
+        report_ = report;
+        stopping_ = Stopping::done;
+        stopped_.notify_all();
+    };
+    try {
+        StopReport report = stop_in_phases(grace, hard_grace);
+        done(report);
+        return report;
+    } catch (...) {
+        done({});
+        throw;
+    }
 }
 
 StopReport Engine::Impl::stop_in_phases(std::chrono::microseconds grace, std::chrono::microseconds hard_grace) {

@@ -142,18 +142,23 @@ TEST_F(Stop, can_be_called_from_many_threads_at_once) {
     EXPECT_EQ(stopped, 5);
 }
 
-TEST_F(Stop, can_be_called_from_a_handler) {
+TEST_F(Stop, called_from_a_handler_it_waits_for_nobody_and_still_stops) {
     Scheduler scheduler(options());
     Signal returned;
     scheduler.on<Nudge>([&](const Nudge&) {
-        (void)scheduler.stop(0s, 5s);
+        (void)scheduler.stop(5s, 5s);
+        (void)scheduler.stop(5s, 5s);
         returned.raise();
     });
+    const auto begun = steady_clock::now();
     const JobId id = scheduler.enqueue(Nudge{}).submit().id();
     scheduler.start();
     ASSERT_TRUE(returned.wait());
-    EXPECT_TRUE(scheduler.stop(5s, 5s).still_running.empty());
-    EXPECT_TRUE(reaches(scheduler, id, State::succeeded) || scheduler.find(id)->state == State::pending);
+    const StopReport report = scheduler.stop(5s, 5s);
+    EXPECT_TRUE(report.clean());
+    EXPECT_LT(steady_clock::now() - begun, 5s);
+    EXPECT_EQ(scheduler.find(id)->state, State::succeeded);
+    EXPECT_EQ(number("select count(*) from @schema@.node where state = 'stopped'"), 1);
 }
 
 TEST_F(Stop, starting_and_stopping_leaves_no_thread_behind) {  // B064
@@ -165,7 +170,9 @@ TEST_F(Stop, starting_and_stopping_leaves_no_thread_behind) {  // B064
     }
     const std::size_t base = threads();
     for (int i = 0; i < 50; ++i) {
-        Scheduler scheduler(options());
+        Options options = this->options();
+        options.queues = {{"default", 1}};
+        Scheduler scheduler(options);
         scheduler.on<Nudge>([](const Nudge&) {});
         scheduler.start();
         const auto begun = steady_clock::now();
