@@ -13,6 +13,8 @@ using Wait = base::Loop::Wait;
 constexpr std::chrono::seconds stale_after{1};
 /// How often that is looked at while all threads are busy.
 constexpr std::chrono::milliseconds stale_check{250};
+/// How long a retry is left to other nodes while its former run still goes on here.
+constexpr std::chrono::seconds held_back_wait{1};
 constexpr std::chrono::milliseconds first_nap{50};
 /// Claimed ahead at most, whatever the target says: it bounds memory, and what comes back at a stop.
 constexpr int most_prefetch = 512;
@@ -114,9 +116,14 @@ int ClaimLoop::prefetch(const worker::Load& load) const {
 void ClaimLoop::give_back_stale_prefetch() {
     for (QueueState& state : queues_) {
         const auto load = parts_.pool->load(state.queue.name);
-        if (!load || load->unstarted == 0 || load->free_slots() > 0) continue;
+        if (!load || load->unstarted == 0) continue;
         const std::vector<worker::Job> stale = parts_.pool->take_back_unstarted(state.queue.name, stale_after);
         if (stale.empty()) continue;
+        if (load->free_slots() > 0) {
+            // Threads are free, so these are retries of runs that do not come back here: another node may have them.
+            parts_.flow->release(stale, "its former run still goes on at this node", held_back_wait);
+            continue;
+        }
         state.stalled = true;
         parts_.flow->release(stale, "no thread was free for it");
     }

@@ -91,17 +91,48 @@ TEST_F(Timeouts, a_handler_that_does_not_come_back_is_settled_without_it_and_its
     scheduler.start();
     ASSERT_TRUE(abandoned.wait());
     EXPECT_EQ(abandoned.all().front().id, id);
-    // The only thread is taken, and still both run.
+    // The only thread is taken, and still another job runs.
     const JobId other = scheduler.enqueue(Count{1}).submit().id();
     EXPECT_TRUE(succeeded.wait_of(other));
-    EXPECT_TRUE(succeeded.wait_of(id));
+    // Its own retry is not run beside it.
+    EXPECT_EQ(runs, 1);
     shared->let_go.raise();
     EXPECT_TRUE(came_back.wait());
+    EXPECT_TRUE(succeeded.wait_of(id));
     EXPECT_EQ(runs, 2);
     EXPECT_EQ(scheduler.find(id)->state, State::succeeded);
     EXPECT_EQ(scheduler.find(id)->attempts, 1);
     EXPECT_EQ(number("select count(*) from @schema@.attempt"), 1);
     EXPECT_TRUE(scheduler.stop().clean());
+}
+
+TEST_F(Timeouts, the_retry_of_a_run_that_hangs_here_is_left_to_another_node) {
+    struct Shared {
+        Signal let_go;
+        Signal gone;
+    };
+    const auto shared = std::make_shared<Shared>();
+    Options options = this->options();
+    options.timeout_grace = 50ms;
+    options.poll_floor = 200ms;
+    Scheduler here(options);
+    here.on<Nudge>([shared](const Nudge&) {
+        EXPECT_TRUE(shared->let_go.wait());
+        shared->gone.raise();
+    });
+    Heard<ThreadAbandoned> abandoned(here);
+    const JobId id = here.enqueue(Nudge{}).with_timeout(50ms).submit().id();
+    here.start();
+    ASSERT_TRUE(abandoned.wait());
+
+    Scheduler elsewhere(options);
+    elsewhere.on<Nudge>([](const Nudge&) {});
+    Heard<JobSucceeded> succeeded(elsewhere);
+    elsewhere.start();
+    EXPECT_TRUE(succeeded.wait_of(id));
+    shared->let_go.raise();
+    EXPECT_TRUE(shared->gone.wait());
+    EXPECT_EQ(elsewhere.find(id)->attempts, 1);
 }
 
 TEST_F(Timeouts, limits_come_from_the_job_then_the_kind_then_the_scheduler) {
