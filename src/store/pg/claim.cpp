@@ -19,7 +19,7 @@ constexpr int levels = 5;
 //
 // Candidates are read per queue and level from the remembered start, without locks, by ready_claim; a level counts as
 // one minute of waiting, so that none starves. Only the winners are locked, by ctid, and those that somebody else has
-// are skipped. A range that does not fit is cut: the rest goes back under the same key.
+// are skipped. A range that does not fit is cut: the rest goes back under the same key. A claim holds 128 jobs.
 constexpr std::string_view claim_sql = R"(
 with alive as (
     select id from @schema@.node where id = $1 and state = 'alive'
@@ -43,10 +43,18 @@ with alive as (
         limit w.room
     ) r
 ), ranked as (
-    select place, room, sum(n) over (partition by queue order by turn, first_id rows unbounded preceding) - n as before
+    select place, turn, first_id, n, room,
+           sum(n) over (partition by queue order by turn, first_id rows unbounded preceding) - n as before
     from candidate
+), fitting as (
+    select place, turn, first_id, least(n, room - before) as fits from ranked where before < room
 ), winner as materialized (
-    select place, room - before as fits from ranked where before < room
+    select place, least(fits, 128 - before) as fits
+    from (
+        select place, fits, sum(fits) over (order by turn, first_id rows unbounded preceding) - fits as before
+        from fitting
+    ) f
+    where before < 128
 ), taken as (
     delete from @schema@.ready
     where ctid = any (array(
