@@ -386,6 +386,13 @@ TEST_F(Enqueue, never_waits_for_a_transaction_that_was_first_to_use_a_name) {
     EXPECT_GT(new_store()->enqueue({job_spec([](auto& s) { s.kind = "new"; }), one_payload}).front(), 0);
 }
 
+TEST_F(Enqueue, stores_new_jobs_in_the_partition_of_their_ids) {
+    EXPECT_EQ(number("select first_id from @schema@.id_range order by first_id limit 1"), 0);
+    enqueue(250);
+    EXPECT_EQ(number("select count(*) from only @schema@.job_default"), 0);
+    EXPECT_EQ(number("select count(*) from @schema@.job_0"), 250);
+}
+
 // B178
 TEST_F(Enqueue, works_with_ids_beyond_31_and_53_bits) {
     for (const std::int64_t from : {(std::int64_t{1} << 31) - 200, (std::int64_t{1} << 53) - 200}) {

@@ -123,11 +123,11 @@ create table @schema@.attempt (
 create index attempt_id on @schema@.attempt (id, finished_at);
 
 -- One row per settle statement: an owner in doubt sends the same batch again under the same number, and it either
--- applies or meets this row, which says what the first one found stale.
+-- applies or meets this row, which says at which places of the batch, from 1, the first one found it stale.
 create table @schema@.settled (
     node  bigint not null,
     seq   bigint not null,
-    stale bigint[] not null,
+    stale integer[] not null,
     primary key (node, seq)
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
         vacuum_truncate = off);
@@ -190,7 +190,7 @@ begin
             when newest.made_at < clock_timestamp() - interval '14 days' then greatest(newest.width / 2, 10000000)
             else newest.width end;
         newest.end_id := coalesce(newest.end_id, 0);
-        if newest.end_id <= last_used then
+        if last_used > 0 and newest.end_id <= last_used then
             newest.end_id := (last_used / width + 1) * width;
         end if;
         suffix := newest.end_id::text;

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <pawl/errors.hpp>
 
 #include "store/pg/error_json.hpp"
+#include "store/pg/spans.hpp"
 
 namespace pawl::store::pg {
 namespace {
@@ -20,7 +21,8 @@ namespace {
 //      $33 decision, $34 reason, $35 rule, $36 delay, $37 jitter
 // Spans and times are microseconds.
 //
-// Claims are locked by token, the first of the lock order; what their bitmaps say after the wait decides. The mark is in
+// Claims are locked by token, the first of the lock order; what their bitmaps say after the wait decides. A run that timed
+// out and then returned may have two outcomes in one batch: the first one counts, the other is as stale as later. The mark is in
 // the same statement: sent again in doubt, the whole statement either applies or fails on settled_pkey, undone.
 constexpr std::string_view settle_sql = R"(
 with given as materialized (
@@ -33,14 +35,15 @@ with given as materialized (
     order by id
     for update
 ), fenced as materialized (
-    select g.token, g.position, g.id, g.place
+    select distinct on (g.token, g.position) g.token, g.position, g.id, g.place
     from given g
     join held h on h.id = g.token
     where get_bit(h.settled, g.position) = 0
       and h.ids[g.position + 1] = g.id
+    order by g.token, g.position, g.place
 ), mark as (
     insert into @schema@.settled (node, seq, stale)
-    select $1, $2, array(select id from given where place not in (select place from fenced))
+    select $1, $2, array(select place from given where place not in (select place from fenced))
 ), bits as materialized (
     select h.id, h.settled | bit_or(set_bit(repeat('0', 128)::bit(128), f.position, 1)) as settled
     from fenced f
@@ -93,7 +96,7 @@ with given as materialized (
          r (place, attempt, counted, started, duration, class, type, message, causes, decision, reason, rule, delay, jitter)
     join fenced f using (place)
 )
-select id
+select place
 from given
 where place not in (select place from fenced))";
 
@@ -151,7 +154,7 @@ struct Ended {
         states.push_back(ended_state(decision.verdict));
         attempts.push_back(counted_attempts);
         discarded.push_back(decision.verdict == model::Verdict::discard);
-        durations.push_back(settlement.duration.count());
+        durations.push_back(storable_span(settlement.duration));
         reasons.push_back(decision.reason == Reason::none ? Text{} : text_or_null(to_string(decision.reason)));
         details.push_back(text_or_null(decision.detail));
         results.push_back(decision.result);
@@ -178,7 +181,7 @@ struct Again {
         const model::Decision& decision = settlement.decision;
         const model::JobFacts& facts = settlement.job->facts;
         places.push_back(place);
-        delays.push_back(std::max<std::int64_t>(decision.delay.count(), 0));
+        delays.push_back(storable_span(decision.delay));
         // What goes back unrun keeps its turn; what ran has had it.
         const bool unrun = decision.verdict == model::Verdict::release && settlement.job->run_at != Time{};
         dues.push_back(unrun ? Number(settlement.job->run_at.time_since_epoch().count()) : Number{});
@@ -218,7 +221,7 @@ struct Runs {
         attempts.push_back(settlement.job->attempt());
         counted.push_back(decision.counted);
         started.push_back(settlement.started_at ? Number(settlement.started_at->time_since_epoch().count()) : Number{});
-        durations.push_back(settlement.duration.count());
+        durations.push_back(storable_span(settlement.duration));
         classes.push_back(text_or_null(to_string(error.error_class)));
         types.push_back(text_or_null(error.type));
         messages.push_back(text_or_null(error.message));
@@ -226,8 +229,8 @@ struct Runs {
         decisions.push_back(to_string(decision.verdict));
         reasons.push_back(decision.reason == Reason::none ? Text{} : text_or_null(to_string(decision.reason)));
         rules.push_back(text_or_null(decision.rule));
-        delays.push_back(decision.delay.count());
-        jitters.push_back(decision.jitter.count());
+        delays.push_back(storable_span(decision.delay));
+        jitters.push_back(std::clamp(decision.jitter, -longest_span, longest_span).count());
     }
     void bind(Params& params) const {
         params.add(places).add(attempts).add(counted).add(started).add(durations).add(classes).add(types).add(messages);
@@ -270,22 +273,19 @@ Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& 
     again.bind(params);
     runs.bind(params);
 
-    std::unordered_set<JobId> stale;
+    // A job may be in the batch under two tokens, so that its id alone does not say which one is meant.
+    std::vector<bool> applied(batch.settlements.size(), true);
+    const auto is_stale = [&](std::int64_t one) { applied.at(static_cast<std::size_t>(one - 1)) = false; };
     try {
         const Result rows = connection.run(settle_, params);
-        for (std::size_t row = 0; row < rows.size(); ++row) stale.insert(rows.int64(row, 0));
+        for (std::size_t row = 0; row < rows.size(); ++row) is_stale(rows.int64(row, 0));
     } catch (const StoreError& error) {
         if (error.sqlstate() != unique_violation) throw;
         const Result mark = connection.run(read_mark_, Params{}.add(batch.node).add(batch.seq));
         if (mark.empty()) throw;
-        for (const JobId id : mark.int64_array(0, 0)) stale.insert(id);
+        for (const std::int64_t one : mark.int64_array(0, 0)) is_stale(one);
     }
-    Settled settled;
-    settled.applied.reserve(batch.settlements.size());
-    for (const model::Settlement& settlement : batch.settlements) {
-        settled.applied.push_back(!stale.contains(settlement.job->slot.id));
-    }
-    return settled;
+    return {.applied = std::move(applied)};
 }
 
 }  // namespace pawl::store::pg
