@@ -69,12 +69,17 @@ Decided JobFlow::decide(const worker::Job& job, const model::Outcome& outcome) c
     model::Decision decision = failure::decide(*job, outcome, policy, *parts_.random, notes);
     failure::run_hooks(notes);
 
+    std::optional<std::chrono::microseconds> timed_out;
+    if (notes.timed_out && kind != nullptr) {
+        const auto limit = limits(*job, *kind).timeout.value_or(std::chrono::nanoseconds{});
+        timed_out = std::chrono::duration_cast<std::chrono::microseconds>(limit);
+    }
     const auto* interrupted = std::get_if<model::InterruptedRun>(&outcome.what);
     return {.settlement = {job, std::move(decision), outcome.started_at, outcome.duration},
             .aftermath = {.misbehaving_policies = std::move(notes.misbehaving_policies),
                           .misbehaving_hooks = std::move(notes.misbehaving_hooks),
                           .poison_or_bug = notes.poison_or_bug,
-                          .timed_out = notes.timed_out,
+                          .timed_out = timed_out,
                           .why = interrupted != nullptr ? interrupted->why : std::string{}}};
 }
 

@@ -109,7 +109,7 @@ void Publisher::applied(std::vector<Event>& events, const Decided& decided) cons
     }
     if (aftermath.timed_out && events_->wanted<JobExecutionTimedOut>()) {
         auto event = about<JobExecutionTimedOut>(job);
-        if (job.timeout) event.limit = job.timeout->microseconds();
+        event.limit = *aftermath.timed_out;
         event.elapsed = settlement.duration;
         add(events, std::move(event));
     }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,8 @@ struct Aftermath {
     std::vector<failure::Misbehavior> misbehaving_policies;
     std::vector<failure::Misbehavior> misbehaving_hooks;
     bool poison_or_bug{};
-    bool timed_out{};
+    /// The hard limit that the run went beyond.
+    std::optional<std::chrono::microseconds> timed_out{};
     /// The node that lost the job; zero when nobody did.
     model::NodeId rescued_from{};
     /// For releases.

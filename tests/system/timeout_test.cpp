@@ -52,6 +52,24 @@ TEST_F(Timeouts, the_token_fires_at_the_limit_and_what_is_thrown_then_is_a_timeo
     EXPECT_EQ(scheduler.find(id)->error->causes.front().message, "gave up");
 }
 
+TEST_F(Timeouts, the_event_names_a_limit_that_is_the_kinds) {
+    Scheduler scheduler(options());
+    scheduler
+        .on<Nudge>([](const Nudge&, JobContext& context) {
+            Signal stopped;
+            const std::stop_callback raise(context.stop_token(), [&] { stopped.raise(); });
+            (void)stopped.wait();
+            context.throw_if_stopped();
+        })
+        .with_timeout(50ms)
+        .with_max_retries(0);
+    Heard<JobExecutionTimedOut> timed_out(scheduler);
+    scheduler.enqueue(Nudge{}).submit();
+    scheduler.start();
+    ASSERT_TRUE(timed_out.wait());
+    EXPECT_EQ(timed_out.all().front().limit, 50ms);
+}
+
 TEST_F(Timeouts, a_handler_that_returns_within_the_grace_has_succeeded) {
     Scheduler scheduler(options());
     scheduler.on<Nudge>([](const Nudge&, JobContext& context) {
