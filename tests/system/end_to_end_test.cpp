@@ -1,11 +1,12 @@
 #include <atomic>
 #include <chrono>
 #include <latch>
+#include <map>
+#include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <pthread.h>
@@ -13,11 +14,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pqxx/pqxx>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/sink.h>
 
 #include <pawl/control.hpp>
-#include <pawl/do_not_retry.hpp>
+#include <pawl/error_sanitizer.hpp>
 #include <pawl/errors.hpp>
+#include <pawl/failure.hpp>
 #include <pawl/job_context.hpp>
+#include <pawl/retry_policy.hpp>
 #include <pawl/testing.hpp>
 
 #include "support/heard.hpp"
@@ -291,7 +296,7 @@ TEST_F(EndToEnd, what_a_handler_says_is_done) {
         {"cancel returned", State::canceled, Reason::none, false, 0, 1},
         {"cancel thrown", State::canceled, Reason::none, false, 0, 1},
         {"discard", State::failed, Reason::discarded, true, 0, 1},
-        {"permanent", State::failed, Reason::permanent, false, 0, 1},
+        {"permanent", State::failed, Reason::do_not_retry, false, 0, 1},
         {"retry after", State::failed, Reason::exhausted, false, 3, 3},
     };
     for (const Case& expected : cases) {
@@ -311,9 +316,7 @@ TEST_F(EndToEnd, what_a_handler_says_is_done) {
         EXPECT_EQ(job->state, expected.state);
         EXPECT_EQ(job->discarded, expected.discarded);
         EXPECT_EQ(job->attempts, expected.attempts);
-        if (job->reason != Reason::do_not_retry) {
-            EXPECT_EQ(job->reason, expected.reason);
-        }
+        EXPECT_EQ(job->reason, expected.reason);
     }
 }
 
@@ -389,6 +392,48 @@ TEST_F(EndToEnd, whatever_is_thrown_ends_in_a_dead_letter_and_the_scheduler_goes
     (void)scheduler.enqueue_many({Note{"fine"}, Note{"fine"}, Note{"fine"}, Note{"fine"}});
     EXPECT_TRUE(succeeded.wait(4));
     EXPECT_EQ(dead.count(), ids.size());
+}
+
+class ThrowingPolicy final : public RetryPolicy {
+public:
+    [[nodiscard]] bool should_retry(int, const Failure&) const override { throw 1; }
+    [[nodiscard]] Duration delay(int, const Failure&) const override { throw std::string("two"); }
+};
+
+class ThrowingSanitizer final : public ErrorSanitizer {
+public:
+    [[nodiscard]] ErrorRecord sanitize(const Failure&) const override { throw std::runtime_error("three"); }
+};
+
+class ThrowingSink final : public spdlog::sinks::sink {
+public:
+    void log(const spdlog::details::log_msg&) override { throw std::runtime_error("four"); }
+    void flush() override {}
+    void set_pattern(const std::string&) override {}
+    void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+};
+
+TEST_F(EndToEnd, hooks_that_throw_keep_no_job_from_its_end) {  // B190
+    Options options = this->options();
+    options.retry_policy = std::make_shared<ThrowingPolicy>();
+    options.sanitizer = std::make_shared<ThrowingSanitizer>();
+    options.logger = std::make_shared<spdlog::logger>("throwing", std::make_shared<ThrowingSink>());
+    options.logger->set_error_handler([](const std::string&) {});
+    options.backoff = Backoff::custom([](int) -> Duration { throw std::runtime_error("five"); });
+    Scheduler scheduler(options);
+    scheduler.on<Nudge>([](const Nudge&) { throw std::runtime_error("the error"); })
+        .on_exhausted([](const Failure&) { throw std::runtime_error("six"); });
+    Heard<MisbehavingPolicy> policies(scheduler);
+    Heard<MisbehavingHook> hooks(scheduler);
+    const JobId id = scheduler.enqueue(Nudge{}).with_max_retries(1).submit().id();
+    do {
+        (void)pawl::testing::drain(scheduler);
+    } while (pawl::testing::make_due(scheduler) > 0);
+    EXPECT_EQ(scheduler.find(id)->state, State::failed);
+    EXPECT_EQ(scheduler.find(id)->attempts, 2);
+    EXPECT_EQ(scheduler.find(id)->reason, Reason::exhausted);
+    EXPECT_GE(policies.count(), 1U);
+    EXPECT_GE(hooks.count(), 1U);
 }
 
 TEST_F(EndToEnd, one_that_is_never_started_enqueues) {

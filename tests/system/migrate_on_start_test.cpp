@@ -58,10 +58,12 @@ TEST_F(MigrateOnStart, a_schema_that_is_missing_empty_or_unknown_is_refused_with
     EXPECT_THAT(refusal(), AllOf(HasSubstr("no tables"), what_to_do));
 
     migrate(dsn(), schema());
+    sql("insert into @schema@.schema_version (version, name) values (1000, 'of a later release')");
+    EXPECT_THAT(refusal(), AllOf(HasSubstr("version 1000"), HasSubstr("deploy the newer release")));
+    sql("delete from @schema@.schema_version where version = 1000");
     Scheduler scheduler(options());
     scheduler.on<Count>([](const Count&) {});
     scheduler.start();
-    scheduler.stop();
 }
 
 TEST_F(MigrateOnStart, it_migrates_when_asked_and_once_is_enough) {
