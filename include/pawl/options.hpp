@@ -77,8 +77,8 @@ struct Options {
     /// when listening, else 1 s. Long ones delay work whose notification got lost.
     std::optional<Duration> poll_floor{};
 
-    /// Listens for notifications of new work on a connection of its own. Default true. False for poolers in transaction
-    /// mode, which lose them.
+    /// Listens for notifications of new work on a connection of its own. Default true. False where they do not arrive; work
+    /// is then found by looking every `poll_floor`.
     bool listen{true};
 
     /// Jobs taken in one claim at most. From 1 to 128. Default 128. Small ones cost round trips.
