@@ -14,7 +14,7 @@ struct SyncAccount {
 
 void sync_account(const SyncAccount&) {
     throw pawl::PermanentError(
-        "cannot reach postgresql://sync:hunter2@db.internal/accounts?sslmode=require as ann@example.org, "
+        "cannot reach postgresql://sync:hunter2@db.internal/accounts?sslmode=require as customer@example.org, "
         "session_key=f00dfeed, customer cust_8812, card 4111 1111 1111 1111");
 }
 
@@ -57,7 +57,7 @@ int main() {
         example::expect(info && info->error, "a failed job keeps its sanitized error");
         const std::string& message = info->error->message;
         fmt::print("{}\n  {}\n", info->error->type, message);
-        for (const char* const secret : {"hunter2", "ann@", "f00dfeed", "8812", "4111", "db.internal"}) {
+        for (const char* const secret : {"hunter2", "customer@", "f00dfeed", "8812", "4111", "db.internal"}) {
             example::expect(message.find(secret) == std::string::npos, fmt::format("{} is not stored", secret));
         }
         scheduler.stop();

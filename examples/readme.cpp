@@ -33,7 +33,7 @@ int main() {
     pqxx::connection connection{dsn};
     pqxx::work tx{connection};  // your transaction: your rows and the job, or neither
     tx.exec("create temporary table orders as select 42 as id, 'paid' as state");
-    scheduler.enqueue(SendReceipt{42, "ann@example.org"}).with_max_retries(5).submit(tx);
+    scheduler.enqueue(SendReceipt{42, "customer@example.org"}).with_max_retries(5).submit(tx);
     tx.commit();
 
     sent.wait();

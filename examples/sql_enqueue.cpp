@@ -33,7 +33,7 @@ int main() {
         const char* const sql = R"(
             select pawl.enqueue(
                 'sql_enqueue.send_mail',
-                '{"to": "ann@example.org", "copies": 2}',
+                '{"to": "customer@example.org", "copies": 2}',
                 '{"priority": "high", "max_retries": 2, "timeout": "30 s", "tags": ["mail"], "params": {"tenant": "7"}}'))";
         // [/enqueue]
         pqxx::connection connection{example::dsn()};

@@ -15,7 +15,6 @@
 #include <pawl/job_context.hpp>
 #include <pawl/json.hpp>
 #include <pawl/migrate.hpp>
-#include <pawl/migrate.hpp>
 #include <pawl/options.hpp>
 #include <pawl/retry_policy.hpp>
 #include <pawl/scheduler.hpp>

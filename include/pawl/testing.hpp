@@ -128,8 +128,8 @@ Check expect_enqueued(Scheduler& scheduler, std::size_t count, const Wanted& wan
 ///     const auto check = pawl::testing::expect_enqueued<ChargeCard>(
 ///         scheduler, [](const auto& charge) { return charge.job.order_id == 42; }, {.tag = "payment"});
 template <class T, class Predicate>
-    requires std::predicate<Predicate&, const Enqueued<T>&>
-Check expect_enqueued(Scheduler& scheduler, Predicate&& predicate, const Wanted& wanted = {}) {
+    requires std::predicate < Predicate&, const Enqueued<T>
+& > Check expect_enqueued(Scheduler& scheduler, Predicate&& predicate, const Wanted& wanted = {}) {
     const std::string_view kind = pawl::detail::kind_info<T>().kind;
     std::vector<JobInfo> found = detail::search(scheduler, kind, wanted);
     bool matched = false;

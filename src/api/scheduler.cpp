@@ -59,7 +59,8 @@ void Scheduler::Impl::prepare() const {
 std::size_t Scheduler::Impl::drain() {
     {
         const base::MutexLock lock(mutex);
-        if (engine || starting) throw ConfigError("drain", "is for a scheduler that was not started: its threads run the jobs");
+        if (engine || starting)
+            throw ConfigError("drain", "is for a scheduler that was not started: its threads run the jobs");
     }
     prepare();
     return make_engine()->drain();

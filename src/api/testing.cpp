@@ -29,9 +29,7 @@ std::string described(const JobInfo& job) {
 
 std::size_t drain(Scheduler& scheduler) { return Access::of(scheduler).drain(); }
 
-std::size_t make_due(Scheduler& scheduler) {
-    return static_cast<std::size_t>(Access::of(scheduler).store->make_due());
-}
+std::size_t make_due(Scheduler& scheduler) { return static_cast<std::size_t>(Access::of(scheduler).store->make_due()); }
 
 std::vector<JobInfo> detail::search(Scheduler& scheduler, std::string_view kind, const Wanted& wanted) {
     std::optional<std::string_view> queue;
@@ -43,7 +41,8 @@ std::vector<JobInfo> detail::search(Scheduler& scheduler, std::string_view kind,
 
 Check detail::check_count(std::string_view kind, const std::vector<JobInfo>& found, std::size_t expected) {
     if (found.size() == expected) return {true, {}};
-    Check check{false, fmt::format("{} of {} where {} {} expected", found.size(), kind, expected, expected == 1 ? "is" : "are")};
+    Check check{false, fmt::format("{} of {} where {} {} expected", found.size(), kind, expected,
+                                   expected == 1 ? "is" : "are")};
     for (const JobInfo& job : found) check.message += described(job);
     return check;
 }

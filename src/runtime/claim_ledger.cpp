@@ -45,7 +45,8 @@ std::optional<ClaimLedger::Difference> ClaimLedger::compare(std::uint64_t compar
     std::unordered_set<ClaimToken> stored;
     for (const store::OwnClaim& row : rows) {
         stored.insert(row.token);
-        if (!claims_.contains(row.token)) (row.lost ? difference.unknown_lost : difference.unknown).push_back(row.token);
+        if (!claims_.contains(row.token))
+            (row.lost ? difference.unknown_lost : difference.unknown).push_back(row.token);
     }
     for (const auto& [token, ids] : claims_) {
         if (!stored.contains(token)) difference.missing.push_back(token);

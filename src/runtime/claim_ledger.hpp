@@ -40,7 +40,8 @@ public:
     /// and must not be mistaken for one whose reply was lost.
     [[nodiscard]] std::optional<std::uint64_t> begin_comparison() const;
     /// None when a claim has begun since.
-    [[nodiscard]] std::optional<Difference> compare(std::uint64_t comparison, std::span<const store::OwnClaim> rows) const;
+    [[nodiscard]] std::optional<Difference> compare(std::uint64_t comparison,
+                                                    std::span<const store::OwnClaim> rows) const;
 
 private:
     mutable base::Mutex mutex_;

@@ -33,7 +33,8 @@ Wait ClaimLoop::step(const std::stop_token& stop) {
     const std::vector<store::QueueRoom> wanted = rooms();
     if (wanted.empty()) return stale_check;
 
-    const bool look_through = look_through_.load(std::memory_order_acquire) && marks_.next_full_look() <= steady_clock::now();
+    const bool look_through =
+        look_through_.load(std::memory_order_acquire) && marks_.next_full_look() <= steady_clock::now();
     if (look_through) {
         look_through_.store(false, std::memory_order_release);
         marks_.forget();

@@ -62,16 +62,17 @@ Engine::Impl::Impl(EngineSetup given)
                                                        .on_registered = [this](store::NodeId) {
                                                            if (claim_loop_) claim_loop_->poke();
                                                        }});
-    upkeep_ = std::make_unique<UpkeepLoop>(UpkeepLoop::Parts{.store = setup_.store,
-                                                             .flow = flow_,
-                                                             .ledger = ledger_,
-                                                             .publisher = publisher_,
-                                                             .log = setup_.log,
-                                                             .may_expire_others = [this] { return node_->may_expire_others(); },
-                                                             .poll_floor = setup_.poll_floor,
-                                                             .rescue_every = setup_.node_expiry / 3,
-                                                             .retention = setup_.retention,
-                                                             .listen = setup_.listen});
+    upkeep_ = std::make_unique<UpkeepLoop>(
+        UpkeepLoop::Parts{.store = setup_.store,
+                          .flow = flow_,
+                          .ledger = ledger_,
+                          .publisher = publisher_,
+                          .log = setup_.log,
+                          .may_expire_others = [this] { return node_->may_expire_others(); },
+                          .poll_floor = setup_.poll_floor,
+                          .rescue_every = setup_.node_expiry / 3,
+                          .retention = setup_.retention,
+                          .listen = setup_.listen});
 }
 
 worker::CaptureCalls Engine::Impl::capture_calls() const {
@@ -92,7 +93,10 @@ worker::CaptureCalls Engine::Impl::capture_calls() const {
 worker::PoolCalls Engine::Impl::pool_calls() {
     return {.run = [flow = flow_](const auto& run) { flow->run(run); },
             .settle_overdue = [flow = flow_](const auto& run) { flow->give_up(run); },
-            .on_capacity = [this](const std::string&) { if (claim_loop_ && !claim_->asleep()) claim_loop_->poke(); },
+            .on_capacity =
+                [this](const std::string&) {
+                    if (claim_loop_ && !claim_->asleep()) claim_loop_->poke();
+                },
             .on_abandoned = [publisher = publisher_](const auto& run) { publisher->abandoned(run); },
             .on_returned = [publisher = publisher_](const auto& run) { publisher->returned(run); }};
 }
@@ -116,7 +120,8 @@ void Engine::Impl::intern_names() {
     for (const QueueSetup& queue : setup_.queues) names.push_back(queue.name);
     const std::vector<int> queue_ids = setup_.store->intern_queues(names);
     std::vector<ClaimLoop::Queue> queues;
-    for (std::size_t i = 0; i < names.size(); ++i) queues.push_back({names[i], queue_ids[i], setup_.queues[i].concurrency});
+    for (std::size_t i = 0; i < names.size(); ++i)
+        queues.push_back({names[i], queue_ids[i], setup_.queues[i].concurrency});
     claim_ = std::make_unique<ClaimLoop>(ClaimLoop::Parts{.queues = std::move(queues),
                                                           .kinds = kinds_->ids(),
                                                           .store = setup_.store,
@@ -171,20 +176,14 @@ void Engine::Impl::start() {
 
 Engine::Engine(EngineSetup setup) : impl_(std::make_unique<Impl>(std::move(setup))) {}
 
-Engine::~Engine() {
-    impl_->stop(std::chrono::microseconds::zero(), std::chrono::microseconds::zero());
-}
+Engine::~Engine() { impl_->stop(std::chrono::microseconds::zero(), std::chrono::microseconds::zero()); }
 
-void Engine::start() {
-    impl_->start();
-}
+void Engine::start() { impl_->start(); }
 
 StopReport Engine::stop(std::chrono::microseconds grace, std::chrono::microseconds hard_grace) {
     return impl_->stop(grace, hard_grace);
 }
 
-std::size_t Engine::drain() {
-    return impl_->drain();
-}
+std::size_t Engine::drain() { return impl_->drain(); }
 
 }  // namespace pawl::runtime

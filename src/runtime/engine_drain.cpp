@@ -16,11 +16,13 @@ std::size_t Engine::Impl::drain() {
     std::size_t runs = 0;
     const std::stop_token never;
     const auto settle_all = [&] {
-        while (settle_->step(never) != Loop::until_poked) {}
+        while (settle_->step(never) != Loop::until_poked) {
+        }
     };
     for (bool found = true; found;) {
         found = false;
-        while (setup_.store->promote(1000).moved > 0) {}
+        while (setup_.store->promote(1000).moved > 0) {
+        }
         for (const QueueSetup& queue : setup_.queues) {
             const int id = setup_.store->intern_queues(std::vector{queue.name}).front();
             // Whatever a handler enqueued or put back meanwhile, wherever it stands.

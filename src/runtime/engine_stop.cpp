@@ -100,7 +100,8 @@ StopReport Engine::Impl::stop_in_phases(std::chrono::microseconds grace, std::ch
     try {
         setup_.store->say_goodbye(publisher_->node());
     } catch (const std::exception& error) {
-        setup_.log->warn("the goodbye could not be said ({}): what is left will be taken over after the expiry", error.what());
+        setup_.log->warn("the goodbye could not be said ({}): what is left will be taken over after the expiry",
+                         error.what());
     }
     publisher_->node_event(NodeStopped{});
     setup_.log->info("node {} has stopped: {} jobs settled or given back, {} handlers still run", publisher_->node(),

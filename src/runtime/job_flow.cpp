@@ -19,8 +19,9 @@ void JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
     const bool runs_here = kind != nullptr && kind->setup.payload_version >= job->payload_version;
     if (!runs_here || !parts_.lease->holds()) {
         if (!run->claim_verdict()) return;
-        return runs_here ? release({job}, "fenced")
-                         : release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
+        return runs_here
+                   ? release({job}, "fenced")
+                   : release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
     }
 
     const auto settle = [&](const model::Outcome& outcome) {
@@ -33,7 +34,8 @@ void JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
 void JobFlow::warn(const worker::StopState& run) const {
     const Kinds::Kind* kind = parts_.kinds->find(run.job()->kind);
     if (kind == nullptr) return;
-    const std::chrono::duration<double, std::nano> limit = limits(*run.job(), *kind).timeout.value_or(std::chrono::nanoseconds{});
+    const std::chrono::duration<double, std::nano> limit =
+        limits(*run.job(), *kind).timeout.value_or(std::chrono::nanoseconds{});
     parts_.publisher->soft_limit(run, std::chrono::duration_cast<std::chrono::microseconds>(limit * parts_.soft_limit));
 }
 
@@ -46,13 +48,15 @@ void JobFlow::give_up(const std::shared_ptr<worker::StopState>& run) const {
 void JobFlow::lose(const store::LostClaim& claim) const {
     std::vector<Decided> decided;
     for (const worker::Job& job : claim.jobs) {
-        decided.push_back(decide(job, {.what = model::LostRun{.node = "node " + std::to_string(claim.from), .charged = true}}));
+        decided.push_back(
+            decide(job, {.what = model::LostRun{.node = "node " + std::to_string(claim.from), .charged = true}}));
         decided.back().aftermath.rescued_from = claim.from;
     }
     parts_.queue->add_all(std::move(decided));
 }
 
-void JobFlow::release(const std::vector<worker::Job>& jobs, std::string_view why, std::chrono::microseconds wait) const {
+void JobFlow::release(const std::vector<worker::Job>& jobs, std::string_view why,
+                      std::chrono::microseconds wait) const {
     std::vector<Decided> decided;
     for (const worker::Job& job : jobs) {
         decided.push_back(decide(job, {.what = model::InterruptedRun{.why = std::string(why), .delay = wait}}));

@@ -47,7 +47,8 @@ Loop::Wait NodeLoop::pulse(const std::stop_token& /*stop*/) {
         return parts_.heartbeat;
     }
     parts_.lease->renew(sent);
-    if (unbroken_since_.load(std::memory_order_relaxed) == 0) unbroken_since_.store(sent.count(), std::memory_order_relaxed);
+    if (unbroken_since_.load(std::memory_order_relaxed) == 0)
+        unbroken_since_.store(sent.count(), std::memory_order_relaxed);
     if (comparison) reconcile(*comparison, pulse);
     return parts_.heartbeat;
 }
@@ -86,7 +87,8 @@ Loop::Wait NodeLoop::guard_lease(const std::stop_token& /*stop*/) {
 void NodeLoop::fence(const char* why) {
     if (fenced_.exchange(true, std::memory_order_acq_rel)) return;
     parts_.lease->end();
-    parts_.log->error("this node is fenced: {}; its handlers are stopped, and it takes no jobs until it has registered anew", why);
+    parts_.log->error(
+        "this node is fenced: {}; its handlers are stopped, and it takes no jobs until it has registered anew", why);
     parts_.flow->release(parts_.pool->take_back_unstarted(), "fenced");
     parts_.pool->request_stop(worker::StopReason::fenced);
     parts_.publisher->node_event(NodeFenced{});

@@ -1,11 +1,11 @@
 #include "runtime/process_identity.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <fstream>
 #include <random>
 #include <sstream>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 

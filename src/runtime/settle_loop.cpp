@@ -75,7 +75,8 @@ void SettleLoop::refuse(const StoreError& error) {
     if (!std::exchange(decided.reduced, true) && (decision.result || decision.error || !decision.detail.empty())) {
         // A state change never depends on a text: what the database would not take is replaced by a note that it would not.
         parts_.log->line(base::LogLevel::warn, {job.slot.id, job.kind, job.attempt()},
-                         "the database refused the run's result or error text ({}); settling without it", error.sqlstate());
+                         "the database refused the run's result or error text ({}); settling without it",
+                         error.sqlstate());
         if (decision.result) decision.result = R"({"pawl":"the database refused the result"})";
         if (decision.error) {
             decision.error->message = "the database refused the error's text";

@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
 #include <stop_token>
+#include <vector>
 
 #include <pawl/errors.hpp>
 #include <pawl/stop_report.hpp>

@@ -38,9 +38,7 @@ std::vector<Decided> SettleQueue::take(std::size_t most) {
     return batch;
 }
 
-bool SettleQueue::empty() const {
-    return size() == 0;
-}
+bool SettleQueue::empty() const { return size() == 0; }
 
 std::size_t SettleQueue::size() const {
     const base::MutexLock lock(mutex_);

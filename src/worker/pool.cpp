@@ -104,7 +104,8 @@ std::vector<RunningJob> Pool::running() const {
 }
 
 bool Pool::runs_on_this_thread() const {
-    return std::any_of(queues_.begin(), queues_.end(), [](const auto& queue) { return queue.second->runs_on_this_thread(); });
+    return std::any_of(queues_.begin(), queues_.end(),
+                       [](const auto& queue) { return queue.second->runs_on_this_thread(); });
 }
 
 int Pool::request_stop(JobId id, StopReason reason) {

@@ -104,9 +104,9 @@ Job QueueWorkers::take_back(JobId id) {
 std::vector<Job> QueueWorkers::take_back_claim(ClaimToken token) {
     std::vector<Job> jobs;
     const MutexLock lock{mutex_};
-    const auto others = std::stable_partition(unstarted_.begin(), unstarted_.end(), [token](const Unstarted& unstarted) {
-        return unstarted.job->slot.token != token;
-    });
+    const auto others =
+        std::stable_partition(unstarted_.begin(), unstarted_.end(),
+                              [token](const Unstarted& unstarted) { return unstarted.job->slot.token != token; });
     for (auto it = others; it != unstarted_.end(); ++it) jobs.push_back(std::move(it->job));
     unstarted_.erase(others, unstarted_.end());
     if (unstarted_.empty()) idle_.notify_all();
@@ -134,9 +134,8 @@ std::vector<Job> QueueWorkers::close() {
 
 bool QueueWorkers::runs_on_this_thread() const {
     const MutexLock lock{mutex_};
-    return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
-        return slot.run && slot.runner == std::this_thread::get_id();
-    });
+    return std::any_of(slots_.begin(), slots_.end(),
+                       [](const Slot& slot) { return slot.run && slot.runner == std::this_thread::get_id(); });
 }
 
 bool QueueWorkers::is_idle() const {

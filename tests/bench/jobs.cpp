@@ -48,7 +48,10 @@ std::string dsn() {
 /// A schema nobody else uses; left behind on the throw-away server.
 pawl::Options options() {
     static int number = 0;
-    return {.connection = dsn(), .schema = fmt::format("bench_{}", ++number), .queues = {{"default", 2}}, .migrate_on_start = true};
+    return {.connection = dsn(),
+            .schema = fmt::format("bench_{}", ++number),
+            .queues = {{"default", 2}},
+            .migrate_on_start = true};
 }
 
 std::vector<Noop> noops(int count) {
@@ -144,8 +147,8 @@ void report(const char* name, const char* unit, int rounds, Measure measure) {
     std::vector<double> results;
     for (int round = 0; round < rounds; ++round) results.push_back(measure());
     std::sort(results.begin(), results.end());
-    fmt::print("{:<44} {:>10.0f} {:<7} ({:.0f} to {:.0f}, {} rounds)\n", name, results[results.size() / 2], unit, results.front(),
-               results.back(), rounds);
+    fmt::print("{:<44} {:>10.0f} {:<7} ({:.0f} to {:.0f}, {} rounds)\n", name, results[results.size() / 2], unit,
+               results.front(), results.back(), rounds);
     std::fflush(stdout);
 }
 
@@ -154,7 +157,8 @@ void report(const char* name, const char* unit, int rounds, Measure measure) {
 int main(int argc, char** argv) {
     Scale scale;
     if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) {
-        scale = {.rounds = 1, .drained = 50'000, .drained_singly = 5'000, .bulk = 50'000, .singles = 2'000, .pickups = 100};
+        scale = {
+            .rounds = 1, .drained = 50'000, .drained_singly = 5'000, .bulk = 50'000, .singles = 2'000, .pickups = 100};
     } else if (argc > 1) {
         fmt::print("usage: {} [--quick]\n", argv[0]);
         return 2;
@@ -166,8 +170,8 @@ int main(int argc, char** argv) {
         report("bulk enqueue, calls of 1,000", "jobs/s", scale.rounds, [&] { return bulk_enqueue(scale.bulk); });
         report("single enqueue, one client", "jobs/s", scale.rounds, [&] { return single_enqueue(scale.singles); });
         const std::vector<double> times = pickups(scale.pickups);
-        fmt::print("{:<44} {:>10.2f} {:<7} (p99 {:.2f}, {} times)\n", "pick-up, idle, call to handler, p50", times[times.size() / 2],
-                   "ms", times[times.size() * 99 / 100], times.size());
+        fmt::print("{:<44} {:>10.2f} {:<7} (p99 {:.2f}, {} times)\n", "pick-up, idle, call to handler, p50",
+                   times[times.size() / 2], "ms", times[times.size() * 99 / 100], times.size());
     } catch (const std::exception& error) {
         fmt::print(stderr, "{}\n", error.what());
         return 1;

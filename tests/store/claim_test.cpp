@@ -14,12 +14,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using pg::Params;
-using tests::ids_of;
-using tests::job_spec;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
+using tests::ids_of;
+using tests::job_spec;
 
 class Claims : public tests::StoreTest {
 protected:
@@ -99,7 +99,8 @@ TEST_F(Claims, take_no_more_of_each_queue_than_it_has_room_for) {
     const std::vector<JobId> a = enqueue(5, of(Priority::normal, "a"));
     const std::vector<JobId> b = enqueue(5, of(Priority::low, "b"));
     enqueue(5, of(Priority::critical, "c"));
-    const Claimed claimed = claim_from({{queue_id("a"), 2}, {queue_id("b"), 4}, {queue_id("empty"), 7}, {queue_id("c"), 0}});
+    const Claimed claimed =
+        claim_from({{queue_id("a"), 2}, {queue_id("b"), 4}, {queue_id("empty"), 7}, {queue_id("c"), 0}});
     EXPECT_THAT(ids_of(claimed), ElementsAre(a[0], a[1], b[0], b[1], b[2], b[3]));
     EXPECT_EQ(store().counts("c").ready, 5);
 }
@@ -206,7 +207,8 @@ TEST_F(Claims, skip_rows_that_somebody_else_holds_and_say_so) {
     const JobId free = enqueue_one();
     pqxx::connection connection(dsn());
     pqxx::work work(connection);
-    work.exec(pg::with_schema("select from @schema@.ready where first_id = " + std::to_string(locked) + " for update", schema()));
+    work.exec(pg::with_schema("select from @schema@.ready where first_id = " + std::to_string(locked) + " for update",
+                              schema()));
     const Claimed claimed = claim();
     EXPECT_THAT(ids_of(claimed), ElementsAre(free));
     EXPECT_TRUE(claimed.met_locks);

@@ -19,11 +19,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using pg::Params;
-using tests::job_spec;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
+using tests::job_spec;
 
 const std::vector<std::string> one_payload{R"({"n":1})"};
 
@@ -140,7 +140,10 @@ TEST_F(Enqueue, refuses_a_transaction_that_is_over) {
         } else {
             work.abort();
         }
-        EXPECT_EQ(code_of([&] { store().enqueue(work, {job_spec(), one_payload}); }), ErrorCode::closed_transaction)
+        EXPECT_EQ(code_of([&] {
+                      store().enqueue(work, {job_spec(), one_payload});
+                  }),
+                  ErrorCode::closed_transaction)
             << (committed ? "committed" : "rolled back");
     }
     EXPECT_EQ(stored(), 0);
@@ -187,9 +190,10 @@ TEST_F(Enqueue, sends_exactly_one_statement_on_the_callers_connection) {
     EXPECT_THAT(sql("select query from pg_stat_activity where pid = $1", Params{}.add(pid)).string(0, 0),
                 ::testing::HasSubstr("enqueue_jobs"));
     EXPECT_EQ(work.exec("select count(*) from pg_prepared_statements")[0][0].as<int>(), 0);
-    EXPECT_EQ(work.exec("select count(*) from pg_settings where source = 'session' and name not like '%encoding%'")[0][0]
-                  .as<int>(),
-              0);
+    EXPECT_EQ(
+        work.exec("select count(*) from pg_settings where source = 'session' and name not like '%encoding%'")[0][0]
+            .as<int>(),
+        0);
     work.commit();
 }
 
@@ -219,16 +223,17 @@ TEST_F(Enqueue, does_not_depend_on_the_callers_search_path) {
           "'begin raise exception ''hijacked''; end'"}) {
         work.exec("create function " + hostile + '.' + function);
     }
-    work.exec("create operator " + hostile + ".* (leftarg = bigint, rightarg = interval, function = " + hostile + ".wrong)");
+    work.exec("create operator " + hostile + ".* (leftarg = bigint, rightarg = interval, function = " + hostile +
+              ".wrong)");
     work.exec("create operator " + hostile + ".= (leftarg = int, rightarg = int, function = " + hostile + ".wrong)");
     work.exec("create operator " + hostile +
               ".+ (leftarg = pg_catalog.timestamptz, rightarg = interval, function = " + hostile + ".wrong)");
 
     const JobId now = store().enqueue(work, {job_spec(), one_payload}).front();
-    const JobId later = store().enqueue(work, {job_spec([](auto& spec) { spec.due = Duration(1h); }), one_payload}).front();
-    const JobId at = store()
-                         .enqueue(work, {job_spec([](auto& spec) { spec.due = Time(2'000'000'000s); }), one_payload})
-                         .front();
+    const JobId later =
+        store().enqueue(work, {job_spec([](auto& spec) { spec.due = Duration(1h); }), one_payload}).front();
+    const JobId at =
+        store().enqueue(work, {job_spec([](auto& spec) { spec.due = Time(2'000'000'000s); }), one_payload}).front();
     work.commit();
     EXPECT_EQ(place_of(now), "ready");
     EXPECT_EQ(place_of(later), "scheduled");
@@ -300,7 +305,8 @@ TEST_F(Enqueue, carries_every_option_to_the_claim) {
         s.tags = {"a", "b,c", "\"d\"", "{e}", "null", "ü"};
         s.params = {{"empty", ""}, {"quote\"", "back\\slash"}, {"zwölf", "{1,2}"}};
     });
-    const std::vector<std::string> payloads{R"({"text": "\"{}\\ ü \ud83d\ude00", "n": 12345678901234567890, "f": 0.1})"};
+    const std::vector<std::string> payloads{
+        R"({"text": "\"{}\\ ü \ud83d\ude00", "n": 12345678901234567890, "f": 0.1})"};
     const JobId id = store().enqueue({spec, payloads}).front();
 
     const std::vector<QueueRoom> rooms{{queue_id(spec.queue), 1}};
@@ -570,7 +576,8 @@ TEST_P(OddSchema, holds_jobs_of_its_own) {
 
     const std::vector<std::string> names{std::string(tests::test_kind)};
     const std::vector<std::string> queues{"default"};
-    const NodeId node = odd->register_node({.name = "n", .host = {}, .boot = {}, .pid = 1, .process_start = {}, .expiry = 1min});
+    const NodeId node =
+        odd->register_node({.name = "n", .host = {}, .boot = {}, .pid = 1, .process_start = {}, .expiry = 1min});
     const std::vector<int> kinds = odd->intern_kinds(names);
     const std::vector<int> queue = odd->intern_queues(queues);
     odd->announce_sleep({node, queue, std::nullopt});

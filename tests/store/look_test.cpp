@@ -9,11 +9,11 @@ namespace {
 using namespace std::chrono_literals;
 using model::Verdict;
 using pg::Params;
-using tests::job_spec;
-using tests::settlement;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using tests::job_spec;
+using tests::settlement;
 
 class Look : public tests::StoreTest {
 protected:
@@ -58,8 +58,9 @@ TEST_F(Look, finds_a_job_in_every_place) {
     EXPECT_FALSE(found->run_at);
     EXPECT_FALSE(found->finished_at);
 
-    for (const auto& [verdict, state] : {std::pair{Verdict::complete, State::succeeded}, std::pair{Verdict::cancel, State::canceled},
-                                         std::pair{Verdict::dead_letter, State::failed}, std::pair{Verdict::discard, State::failed}}) {
+    for (const auto& [verdict, state] :
+         {std::pair{Verdict::complete, State::succeeded}, std::pair{Verdict::cancel, State::canceled},
+          std::pair{Verdict::dead_letter, State::failed}, std::pair{Verdict::discard, State::failed}}) {
         const JobId ended = enqueue_one(in_queue("running"));
         settle(claim_from("running", 1).jobs.at(0), verdict);
         found = store().find(ended);
@@ -81,8 +82,8 @@ TEST_F(Look, finds_each_job_of_a_range_and_none_beside_it) {
     EXPECT_EQ(store().find(ids[99])->payload, "99");
     EXPECT_EQ(store().find(few[2])->payload, "2");
     EXPECT_EQ(store().find(later[2])->state, State::pending);
-    for (const JobId unknown : {few[2] + 1, few[0] + 99, ids[0] - 1, JobId{0}, JobId{-1}, std::numeric_limits<JobId>::max(),
-                                std::numeric_limits<JobId>::min()}) {
+    for (const JobId unknown : {few[2] + 1, few[0] + 99, ids[0] - 1, JobId{0}, JobId{-1},
+                                std::numeric_limits<JobId>::max(), std::numeric_limits<JobId>::min()}) {
         EXPECT_FALSE(store().find(unknown)) << unknown;
     }
     // In the middle of a claim that is partly settled.
@@ -136,12 +137,12 @@ TEST_F(Look, verify_finds_a_job_in_two_places) {
     const Claimed claimed = claim(5);
     sql("insert into @schema@.scheduled (first_id, run_at, queue, kind, n, priority) values ($1, now(), 1, 1, 2, 2)",
         Params{}.add(ids[4]));
-    sql("insert into @schema@.done (id, finished_at, state, attempts) values ($1, now(), 'failed', 0)", Params{}.add(ids[50]));
+    sql("insert into @schema@.done (id, finished_at, state, attempts) values ($1, now(), 'failed', 0)",
+        Params{}.add(ids[50]));
     const std::vector<Misplaced> wrong = store().verify();
     ASSERT_THAT(wrong, SizeIs(3));
     EXPECT_EQ(wrong[0].id, ids[4]);
-    EXPECT_THAT(wrong[0].places,
-                ElementsAre("claim " + std::to_string(claimed.jobs[0]->slot.token), "scheduled"));
+    EXPECT_THAT(wrong[0].places, ElementsAre("claim " + std::to_string(claimed.jobs[0]->slot.token), "scheduled"));
     EXPECT_EQ(wrong[1].id, ids[5]);
     EXPECT_THAT(wrong[1].places, ElementsAre("ready", "scheduled"));
     EXPECT_EQ(wrong[2].id, ids[50]);
@@ -170,7 +171,8 @@ TEST_F(Look, verify_finds_a_job_in_no_place_and_a_place_without_a_job) {
 TEST_F(Look, verify_can_be_bounded_to_a_window_of_ids) {
     const std::vector<JobId> ids = enqueue(10);
     enqueue(10);
-    sql("insert into @schema@.done (id, finished_at, state, attempts) values ($1, now(), 'failed', 0)", Params{}.add(ids[5]));
+    sql("insert into @schema@.done (id, finished_at, state, attempts) values ($1, now(), 'failed', 0)",
+        Params{}.add(ids[5]));
     const auto in_window = [&](JobId from, JobId end) {
         return number("select count(*) from @schema@.verify($1, $2)", Params{}.add(from).add(end));
     };
@@ -206,15 +208,17 @@ TEST_F(Look, shows_every_job_in_the_view_for_people) {
     EXPECT_EQ(states.text(1, 0), "running");
     EXPECT_EQ(states.text(2, 0), "succeeded");
     EXPECT_EQ(states.text(3, 0), "failed");
-    const auto later = sql("select kind, priority, tags[1], params ->> 'tenant', (run_at > now())::text, payload::text "
-                           "from @schema@.jobs where queue = 'later'");
+    const auto later =
+        sql("select kind, priority, tags[1], params ->> 'tenant', (run_at > now())::text, payload::text "
+            "from @schema@.jobs where queue = 'later'");
     ASSERT_EQ(later.size(), 1U);
     EXPECT_EQ(later.text(0, 0), tests::test_kind);
     EXPECT_EQ(later.text(0, 1), "lowest");
     EXPECT_EQ(later.text(0, 2), "a");
     EXPECT_EQ(later.text(0, 3), "x");
     EXPECT_EQ(later.text(0, 4), "true");
-    const auto failed = sql("select attempts, reason, error ->> 'message', node from @schema@.jobs where state = 'failed'");
+    const auto failed =
+        sql("select attempts, reason, error ->> 'message', node from @schema@.jobs where state = 'failed'");
     EXPECT_EQ(failed.int64(0, 0), 1);
     EXPECT_EQ(failed.text(0, 1), "exhausted");
     EXPECT_EQ(failed.text(0, 2), "m");

@@ -14,13 +14,13 @@ namespace {
 using namespace std::chrono_literals;
 using model::Verdict;
 using pg::Params;
-using tests::ids_of;
-using tests::JobPtr;
-using tests::settlement;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
+using tests::ids_of;
+using tests::JobPtr;
+using tests::settlement;
 
 class Nodes : public tests::StoreTest {
 protected:
@@ -66,9 +66,10 @@ TEST_F(Nodes, heartbeat_renews_and_tells_what_the_node_holds) {
     ASSERT_THAT(pulse.claims, SizeIs(2));
     EXPECT_THAT(tokens_of(pulse), UnorderedElementsAre(one, two));
     for (const OwnClaim& claim : pulse.claims) EXPECT_EQ(claim.lost, claim.token == two);
-    EXPECT_EQ(number("select (heartbeat_at > clock_timestamp() - interval '1 minute')::int from @schema@.node where id = $1",
-                     Params{}.add(node())),
-              1);
+    EXPECT_EQ(
+        number("select (heartbeat_at > clock_timestamp() - interval '1 minute')::int from @schema@.node where id = $1",
+               Params{}.add(node())),
+        1);
 }
 
 TEST_F(Nodes, heartbeat_forgets_the_marks_that_are_no_longer_needed) {
@@ -94,8 +95,10 @@ TEST_F(Nodes, heartbeat_does_not_bring_back_who_was_declared_dead_or_stopped) {
 TEST_F(Nodes, expire_by_the_clock_of_the_database_alone) {
     const NodeId prompt = register_node(10s);
     const NodeId late = register_node(10s);
-    sql("update @schema@.node set heartbeat_at = clock_timestamp() - interval '9 seconds' where id = $1", Params{}.add(prompt));
-    sql("update @schema@.node set heartbeat_at = clock_timestamp() - interval '11 seconds' where id = $1", Params{}.add(late));
+    sql("update @schema@.node set heartbeat_at = clock_timestamp() - interval '9 seconds' where id = $1",
+        Params{}.add(prompt));
+    sql("update @schema@.node set heartbeat_at = clock_timestamp() - interval '11 seconds' where id = $1",
+        Params{}.add(late));
     EXPECT_THAT(rescue(node()).expired, ElementsAre(late));
     EXPECT_EQ(state_of(prompt), "alive");
     EXPECT_THAT(rescue(node()).expired, IsEmpty());
@@ -261,8 +264,9 @@ TEST_F(Rescues, takes_the_claims_of_dead_expired_and_missing_nodes_under_new_tok
         EXPECT_THAT(store().settle({lost, 2, std::vector{settlement(claimed.jobs[0], Verdict::complete)}}).applied,
                     ElementsAre(false));
         EXPECT_EQ(place_of(ids[0]), "claim");
-        EXPECT_THAT(settle({settlement(taken, Verdict::complete), settlement(rescued.claims[0].jobs[1], Verdict::complete)}),
-                    ElementsAre(true, true));
+        EXPECT_THAT(
+            settle({settlement(taken, Verdict::complete), settlement(rescued.claims[0].jobs[1], Verdict::complete)}),
+            ElementsAre(true, true));
     }
 }
 
@@ -322,8 +326,9 @@ TEST_F(Rescues, can_be_rescued_themselves_and_remember_who_lost_the_job_first) {
     ASSERT_THAT(ids_of(again.claims), ElementsAre(id));
     EXPECT_EQ(again.claims[0].from, first);
     EXPECT_EQ(again.claims[0].jobs[0]->facts.attempts, 0);
-    EXPECT_THAT(store().settle({second, 1, std::vector{settlement(taken.claims[0].jobs[0], Verdict::complete)}}).applied,
-                ElementsAre(false));
+    EXPECT_THAT(
+        store().settle({second, 1, std::vector{settlement(taken.claims[0].jobs[0], Verdict::complete)}}).applied,
+        ElementsAre(false));
     EXPECT_THAT(settle(again.claims[0].jobs[0], Verdict::complete), ElementsAre(true));
 }
 

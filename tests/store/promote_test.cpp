@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using pg::Params;
-using tests::job_spec;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using tests::job_spec;
 
 class Promote : public tests::StoreTest {
 protected:
@@ -119,8 +119,8 @@ TEST_F(Promote, passes_over_what_somebody_else_moves) {
     pqxx::connection connection(dsn());
     {
         pqxx::work work(connection);
-        work.exec(pg::with_schema("select from @schema@.scheduled where first_id = " + std::to_string(locked) + " for update",
-                                  schema()));
+        work.exec(pg::with_schema(
+            "select from @schema@.scheduled where first_id = " + std::to_string(locked) + " for update", schema()));
         EXPECT_EQ(store().promote(10).moved, 1);
         EXPECT_EQ(place_of(free), "ready");
     }

@@ -18,12 +18,12 @@ using model::Decision;
 using model::Settlement;
 using model::Verdict;
 using pg::Params;
-using tests::JobPtr;
-using tests::settlement;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using tests::JobPtr;
+using tests::settlement;
 
 class Settling : public tests::StoreTest {
 protected:
@@ -52,12 +52,18 @@ TEST_F(Settling, moves_each_verdict_to_its_place) {
         State state;
     };
     const std::vector<Row> rows{
-        {Verdict::complete, 0s, "done", State::succeeded},   {Verdict::dead_letter, 0s, "done", State::failed},
-        {Verdict::discard, 0s, "done", State::failed},       {Verdict::cancel, 0s, "done", State::canceled},
-        {Verdict::retry_at, 0s, "ready", State::pending},    {Verdict::retry_at, 1h, "scheduled", State::pending},
-        {Verdict::retry_at, -1s, "ready", State::pending},   {Verdict::retry_at, std::chrono::microseconds::max(), "scheduled", State::pending},
-        {Verdict::snooze, 0s, "ready", State::pending},      {Verdict::snooze, 1us, "scheduled", State::pending},
-        {Verdict::release, 0s, "ready", State::pending},     {Verdict::release, 30s, "scheduled", State::pending},
+        {Verdict::complete, 0s, "done", State::succeeded},
+        {Verdict::dead_letter, 0s, "done", State::failed},
+        {Verdict::discard, 0s, "done", State::failed},
+        {Verdict::cancel, 0s, "done", State::canceled},
+        {Verdict::retry_at, 0s, "ready", State::pending},
+        {Verdict::retry_at, 1h, "scheduled", State::pending},
+        {Verdict::retry_at, -1s, "ready", State::pending},
+        {Verdict::retry_at, std::chrono::microseconds::max(), "scheduled", State::pending},
+        {Verdict::snooze, 0s, "ready", State::pending},
+        {Verdict::snooze, 1us, "scheduled", State::pending},
+        {Verdict::release, 0s, "ready", State::pending},
+        {Verdict::release, 30s, "scheduled", State::pending},
     };
     for (const Row& row : rows) {
         const JobPtr job = claimed_one();
@@ -236,9 +242,9 @@ TEST_F(Settling, refuses_whoever_does_not_hold_the_job) {
         return JobPtr(copy);
     };
     const std::vector<JobPtr> wrong{
-        altered([](auto& slot) { slot.token += 1; }),          altered([](auto& slot) { slot.token -= 1; }),
-        altered([](auto& slot) { slot.position += 1; }),       altered([](auto& slot) { slot.position = 100; }),
-        altered([](auto& slot) { slot.id += 1; }),             altered([](auto& slot) { slot.id = 999'999'999; }),
+        altered([](auto& slot) { slot.token += 1; }),    altered([](auto& slot) { slot.token -= 1; }),
+        altered([](auto& slot) { slot.position += 1; }), altered([](auto& slot) { slot.position = 100; }),
+        altered([](auto& slot) { slot.id += 1; }),       altered([](auto& slot) { slot.id = 999'999'999; }),
     };
     for (const JobPtr& other : wrong) {
         for (const Verdict verdict : {Verdict::complete, Verdict::retry_at, Verdict::dead_letter}) {
@@ -309,9 +315,10 @@ TEST_F(Settling, tells_two_claims_of_one_job_in_one_batch_apart) {
 TEST_F(Settling, accepts_one_of_two_outcomes_for_the_same_slot) {
     enqueue(2);
     const Claimed claimed = claim();
-    EXPECT_THAT(settle({settlement(claimed.jobs[0], Verdict::complete), settlement(claimed.jobs[0], Verdict::dead_letter),
-                        settlement(claimed.jobs[1], Verdict::complete)}),
-                ElementsAre(true, false, true));
+    EXPECT_THAT(
+        settle({settlement(claimed.jobs[0], Verdict::complete), settlement(claimed.jobs[0], Verdict::dead_letter),
+                settlement(claimed.jobs[1], Verdict::complete)}),
+        ElementsAre(true, false, true));
     EXPECT_EQ(store().find(claimed.jobs[0]->slot.id)->state, State::succeeded);
 }
 
@@ -360,8 +367,9 @@ protected:
     void release_commits() { sql("select pg_advisory_unlock(hashtext('@schema@ hold'))"); }
     bool waiting(int sessions) {
         return tests::eventually([&] {
-            return number("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and "
-                          "application_name = 'pawl settle' and datname = current_database()") >= sessions;
+            return number(
+                       "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and "
+                       "application_name = 'pawl settle' and datname = current_database()") >= sessions;
         });
     }
 };
@@ -390,7 +398,8 @@ TEST_P(SettlingInDoubt, sent_again_applies_when_the_first_one_comes_to_nothing) 
     enqueue(3);
     const Claimed claimed = claim();
     std::vector<Settlement> batch;
-    for (std::size_t i = 0; i < (GetParam() ? 3U : 2U); ++i) batch.push_back(settlement(claimed.jobs[i], Verdict::complete));
+    for (std::size_t i = 0; i < (GetParam() ? 3U : 2U); ++i)
+        batch.push_back(settlement(claimed.jobs[i], Verdict::complete));
     hold_commits(true);
     const auto first_store = new_store();
     const auto second_store = new_store();

@@ -20,7 +20,8 @@ using ::testing::SizeIs;
 class SqlEnqueue : public tests::StoreTest {
 protected:
     JobId call(std::string_view kind, std::string_view payload, std::optional<std::string_view> options) {
-        return number("select @schema@.enqueue($1, $2::jsonb, $3::jsonb)", Params{}.add(kind).add(payload).add(options));
+        return number("select @schema@.enqueue($1, $2::jsonb, $3::jsonb)",
+                      Params{}.add(kind).add(payload).add(options));
     }
     JobId call(std::string_view options) { return call(tests::test_kind, "{}", options); }
 
@@ -179,8 +180,9 @@ TEST_F(SqlEnqueue, refuses_bad_input_and_names_the_field) {
         options(R"({"tags": [" "]})", "tags"),
         options(R"({"tags": ["a\nb"]})", "tags"),
         options(R"({"tags": [")" + std::string(65, 'x') + R"("]})", "tags"),
-        options(R"({"tags": ["1","2","3","4","5","6","7","8","9","10","11","12","13","14","15","16","17","18","19","20","21"]})",
-                "tags"),
+        options(
+            R"({"tags": ["1","2","3","4","5","6","7","8","9","10","11","12","13","14","15","16","17","18","19","20","21"]})",
+            "tags"),
         options(R"({"params": []})", "params"),
         options(R"({"params": {"a": 1}})", "params"),
         options(R"({"params": {"": "x"}})", "params"),
@@ -201,7 +203,8 @@ TEST_F(SqlEnqueue, refuses_bad_input_and_names_the_field) {
 TEST_F(SqlEnqueue, leaves_nothing_in_a_transaction_that_is_rolled_back) {
     pqxx::connection connection(dsn());
     pqxx::work work(connection);
-    work.exec(pg::with_schema("select @schema@.enqueue('k', '{}', '{}'), @schema@.enqueue('k', '{}', '{\"delay\": 60}')", schema()));
+    work.exec(pg::with_schema(
+        "select @schema@.enqueue('k', '{}', '{}'), @schema@.enqueue('k', '{}', '{\"delay\": 60}')", schema()));
     work.abort();
     EXPECT_EQ(number("select count(*) from @schema@.job"), 0);
     EXPECT_EQ(store().counts(std::nullopt).ready + store().counts(std::nullopt).scheduled, 0);
@@ -220,7 +223,8 @@ TEST_F(SqlEnqueue, depends_on_neither_the_time_zone_nor_the_search_path_of_the_s
         work.exec("set search_path = " + hostile);
         const auto one = [&](const std::string& options) {
             return work
-                .exec(pg::with_schema("select @schema@.enqueue('test.job', '{}', '" + options + "'::pg_catalog.jsonb)", schema()))[0][0]
+                .exec(pg::with_schema("select @schema@.enqueue('test.job', '{}', '" + options + "'::pg_catalog.jsonb)",
+                                      schema()))[0][0]
                 .as<JobId>();
         };
         const JobId now = one("{}");
@@ -230,7 +234,8 @@ TEST_F(SqlEnqueue, depends_on_neither_the_time_zone_nor_the_search_path_of_the_s
         const auto late_by = store().find(later)->run_at.value() - store().find(now)->run_at.value();
         EXPECT_GE(late_by, 1h) << zone;
         EXPECT_LT(late_by, 1h + 10s) << zone;
-        EXPECT_EQ(store().find(at)->run_at.value(), Time(std::chrono::sys_days{std::chrono::year{2190} / 1 / 1})) << zone;
+        EXPECT_EQ(store().find(at)->run_at.value(), Time(std::chrono::sys_days{std::chrono::year{2190} / 1 / 1}))
+            << zone;
         EXPECT_THAT(tests::ids_of(claim()), ElementsAre(now)) << zone;
     }
     sql("drop schema " + hostile + " cascade");

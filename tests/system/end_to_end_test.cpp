@@ -94,8 +94,16 @@ TEST_F(EndToEnd, the_context_tells_what_was_enqueued) {
     options.queues = {{"mail", 1}};
     Scheduler scheduler(options);
     scheduler.on<Count>([&](const Count&, JobContext& context) {
-        seen = {context.id(), context.kind(), context.queue(), context.attempt(), context.max_retries(), context.params(),
-                context.tags(), std::nullopt, std::nullopt, context.claim_token(),
+        seen = {context.id(),
+                context.kind(),
+                context.queue(),
+                context.attempt(),
+                context.max_retries(),
+                context.params(),
+                context.tags(),
+                std::nullopt,
+                std::nullopt,
+                context.claim_token(),
                 context.created_at() <= context.run_at() && context.run_at() <= context.started_at() + 1s,
                 context.deadline().has_value() && context.remaining() <= 30s && context.remaining() > 20s,
                 context.stop_token().stop_requested()};
@@ -145,7 +153,8 @@ TEST_F(EndToEnd, urgent_jobs_go_first_and_equal_ones_in_their_order) {
 TEST_F(EndToEnd, a_delayed_job_runs_at_its_time_and_not_before) {
     std::atomic<std::int64_t> ran{};
     Scheduler scheduler(options());
-    scheduler.on<Nudge>([&](const Nudge&, JobContext& context) { ran = (context.started_at() - context.run_at()).count(); });
+    scheduler.on<Nudge>(
+        [&](const Nudge&, JobContext& context) { ran = (context.started_at() - context.run_at()).count(); });
     Heard<JobSucceeded> succeeded(scheduler);
     scheduler.start();
     const auto enqueued = std::chrono::steady_clock::now();
@@ -166,7 +175,8 @@ TEST_F(EndToEnd, each_queue_runs_as_many_at_a_time_as_it_may) {
         auto& running = wide ? running_wide : running_narrow;
         auto& most = wide ? most_wide : most_narrow;
         const int now = ++running;
-        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {}
+        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+        }
         if (wide && count.n < 3) three_at_once.arrive_and_wait();
         --running;
     });
@@ -253,8 +263,10 @@ TEST_F(EndToEnd, used_up_attempts_end_among_the_dead_letters_with_a_clean_error)
     EXPECT_EQ(job->error->message, "charging failed");
     EXPECT_EQ(job->error->causes.size(), 2U);
     EXPECT_EQ(number("select count(*) from @schema@.attempt"), 3);
-    EXPECT_EQ(number("select count(*) from @schema@.attempt a where a::text like '%S3cr%' or a::text like '%hunter2%'"), 0);
-    EXPECT_EQ(number("select count(*) from @schema@.done d where d::text like '%S3cr%' or d::text like '%hunter2%'"), 0);
+    EXPECT_EQ(number("select count(*) from @schema@.attempt a where a::text like '%S3cr%' or a::text like '%hunter2%'"),
+              0);
+    EXPECT_EQ(number("select count(*) from @schema@.done d where d::text like '%S3cr%' or d::text like '%hunter2%'"),
+              0);
     EXPECT_EQ(scheduler.counts().failed, 1);
 }
 
@@ -337,8 +349,9 @@ TEST_F(EndToEnd, a_payload_that_cannot_be_decoded_fails_alone) {  // B054
         EXPECT_EQ(scheduler.find(id)->state, State::pending);
     }
     EXPECT_EQ(runs, 1);
-    EXPECT_EQ(number("select count(*) from @schema@.attempt where type like '%PayloadError%' and delay >= interval '1 min'"),
-              static_cast<std::int64_t>(bad.size()));
+    EXPECT_EQ(
+        number("select count(*) from @schema@.attempt where type like '%PayloadError%' and delay >= interval '1 min'"),
+        static_cast<std::int64_t>(bad.size()));
 
     scheduler.stop();
     Scheduler later(options());
@@ -421,8 +434,9 @@ TEST_F(EndToEnd, hooks_that_throw_keep_no_job_from_its_end) {  // B190
     options.logger->set_error_handler([](const std::string&) {});
     options.backoff = Backoff::custom([](int) -> Duration { throw std::runtime_error("five"); });
     Scheduler scheduler(options);
-    scheduler.on<Nudge>([](const Nudge&) { throw std::runtime_error("the error"); })
-        .on_exhausted([](const Failure&) { throw std::runtime_error("six"); });
+    scheduler.on<Nudge>([](const Nudge&) { throw std::runtime_error("the error"); }).on_exhausted([](const Failure&) {
+        throw std::runtime_error("six");
+    });
     Heard<MisbehavingPolicy> policies(scheduler);
     Heard<MisbehavingHook> hooks(scheduler);
     const JobId id = scheduler.enqueue(Nudge{}).with_max_retries(1).submit().id();

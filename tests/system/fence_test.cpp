@@ -55,7 +55,8 @@ TEST_F(Fence, a_node_that_cannot_say_it_lives_stops_its_handlers_and_comes_back_
     ASSERT_TRUE(began.wait());
     {
         store::pg::Transaction holding(admin());
-        holding.run(store::pg::Statement{{}, store::pg::with_schema("select 1 from @schema@.node for update", schema())});
+        holding.run(
+            store::pg::Statement{{}, store::pg::with_schema("select 1 from @schema@.node for update", schema())});
         ASSERT_TRUE(fenced.wait());
         EXPECT_TRUE(tests::eventually([&] { return stopped.load(); }));
     }

@@ -70,9 +70,9 @@ TEST_F(Logging, each_failure_is_one_line_with_job_kind_attempt_and_node) {  // B
     ASSERT_EQ(failures.size(), 2U) << text();
     const std::string job = std::to_string(id);
     for (std::size_t i = 0; i < 2; ++i) {
-        EXPECT_THAT(failures[i], AllOf(HasSubstr("job=" + job), HasSubstr("kind=count"),
-                                       HasSubstr("node=" + std::to_string(node)),
-                                       HasSubstr("attempt=" + std::to_string(i + 1))));
+        EXPECT_THAT(failures[i],
+                    AllOf(HasSubstr("job=" + job), HasSubstr("kind=count"), HasSubstr("node=" + std::to_string(node)),
+                          HasSubstr("attempt=" + std::to_string(i + 1))));
     }
     EXPECT_THAT(failures[0], ::testing::StartsWith("warning"));
     EXPECT_THAT(failures[1], ::testing::StartsWith("error"));

@@ -49,7 +49,8 @@ TEST_F(Testing, what_was_enqueued_can_be_looked_at) {
     EXPECT_EQ(pawl::testing::enqueued<Count>(scheduler, {.queue = "mail"}).size(), 1U);
     EXPECT_EQ(pawl::testing::enqueued_count<Count>(scheduler, {.tag = "payment"}), 1U);
     EXPECT_EQ(pawl::testing::enqueued_count<Count>(scheduler, {.queue = "other"}), 0U);
-    EXPECT_EQ(pawl::testing::find_enqueued<Count>(scheduler, [](const auto& count) { return count.job.n == 2; })->job.n, 2);
+    EXPECT_EQ(pawl::testing::find_enqueued<Count>(scheduler, [](const auto& count) { return count.job.n == 2; })->job.n,
+              2);
     EXPECT_FALSE(pawl::testing::find_enqueued<Count>(scheduler, [](const auto& count) { return count.job.n == 3; }));
     const auto resizes = pawl::testing::enqueued(scheduler, resize_task);
     ASSERT_EQ(resizes.size(), 1U);
@@ -62,12 +63,14 @@ TEST_F(Testing, checks_say_what_was_there_instead) {
 
     EXPECT_TRUE(pawl::testing::expect_enqueued<Note>(scheduler, 1));
     EXPECT_TRUE(pawl::testing::expect_enqueued<Count>(scheduler, 0));
-    EXPECT_TRUE(pawl::testing::expect_enqueued<Note>(scheduler, [](const auto& note) { return note.job.text == "hello"; }));
+    EXPECT_TRUE(
+        pawl::testing::expect_enqueued<Note>(scheduler, [](const auto& note) { return note.job.text == "hello"; }));
     const auto count = pawl::testing::expect_enqueued<Note>(scheduler, 2);
     EXPECT_FALSE(count);
     EXPECT_THAT(count.message, ::testing::AllOf(::testing::HasSubstr("1 of note where 2 are expected"),
                                                 ::testing::HasSubstr("greeting"), ::testing::HasSubstr("hello")));
-    const auto any = pawl::testing::expect_enqueued<Note>(scheduler, [](const auto& note) { return note.job.text == "bye"; });
+    const auto any =
+        pawl::testing::expect_enqueued<Note>(scheduler, [](const auto& note) { return note.job.text == "bye"; });
     EXPECT_FALSE(any);
     EXPECT_THAT(any.message, ::testing::HasSubstr("hello"));
 }

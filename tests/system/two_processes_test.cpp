@@ -26,7 +26,8 @@ class TwoProcesses : public tests::SystemTest {
 protected:
     void SetUp() override {
         SystemTest::SetUp();
-        sql("create table @schema@.ledger (id bigint, pid bigint, token bigint, at timestamptz default clock_timestamp())");
+        sql("create table @schema@.ledger (id bigint, pid bigint, token bigint, at timestamptz default "
+            "clock_timestamp())");
         Options producer = options();
         producer.queues.clear();
         scheduler_ = std::make_unique<Scheduler>(producer);
@@ -93,7 +94,9 @@ TEST_F(TwoProcesses, a_job_whose_process_was_killed_runs_elsewhere_and_says_so) 
     EXPECT_TRUE(second.says("succeeded"));
     EXPECT_EQ(scheduler().find(id)->state, State::succeeded);
     EXPECT_EQ(number("select count(*) from @schema@.ledger"), 2);
-    EXPECT_EQ(number("select count(*) from @schema@.attempt where type like '%WorkerLost' and message like 'node%was lost%'"), 1);
+    EXPECT_EQ(
+        number("select count(*) from @schema@.attempt where type like '%WorkerLost' and message like 'node%was lost%'"),
+        1);
     EXPECT_EQ(number("select count(*) from @schema@.node where state = 'dead'"), 1);
 }
 

@@ -43,12 +43,14 @@ class Ledger {
 public:
     Ledger(std::string dsn, const std::string& schema)
         : dsn_(std::move(dsn)),
-          insert_{"note", store::pg::with_schema("insert into @schema@.ledger (id, pid, token) values ($1, $2, $3)", schema)} {}
+          insert_{"note",
+                  store::pg::with_schema("insert into @schema@.ledger (id, pid, token) values ($1, $2, $3)", schema)} {}
 
     void note(const JobContext& context) const {
         thread_local store::pg::Connection connection(dsn_, {.application_name = "pawl test"});
         connection.open();
-        connection.run(insert_, store::pg::Params{}.add(context.id()).add(std::int64_t{::getpid()}).add(context.claim_token()));
+        connection.run(insert_,
+                       store::pg::Params{}.add(context.id()).add(std::int64_t{::getpid()}).add(context.claim_token()));
     }
 
 private:

@@ -157,8 +157,11 @@ Claimed ClaimVerbs::claim(Connection& connection, Names& names, const Claim& wan
 }
 
 Asleep ClaimVerbs::announce_sleep(Connection& connection, const Sleep& sleep) const {
-    const Result rows =
-        connection.run(announce_sleep_, Params{}.add(sleep.node).add(sleep.queues).add(sleep.wake_in ? std::optional(storable_span(*sleep.wake_in)) : std::nullopt));
+    const Result rows = connection.run(
+        announce_sleep_, Params{}
+                             .add(sleep.node)
+                             .add(sleep.queues)
+                             .add(sleep.wake_in ? std::optional(storable_span(*sleep.wake_in)) : std::nullopt));
     return {.first_later_writer = static_cast<std::uint64_t>(rows.int64(0, 0))};
 }
 

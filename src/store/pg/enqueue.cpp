@@ -1,10 +1,11 @@
 #include "store/pg/enqueue.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <variant>
+
+#include <nlohmann/json.hpp>
 
 #include <pawl/errors.hpp>
 
@@ -91,7 +92,8 @@ std::vector<JobId> EnqueueVerbs::enqueue(Connection& connection, const Enqueue& 
     return ids;
 }
 
-std::vector<JobId> EnqueueVerbs::enqueue(CallerTransaction& transaction, const Enqueue& jobs, const NameIds& known) const {
+std::vector<JobId> EnqueueVerbs::enqueue(CallerTransaction& transaction, const Enqueue& jobs,
+                                         const NameIds& known) const {
     return enqueue_chunks(transaction, enqueue_, jobs, known);
 }
 

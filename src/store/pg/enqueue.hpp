@@ -22,7 +22,8 @@ public:
     [[nodiscard]] std::vector<JobId> enqueue(Connection& connection, const Enqueue& jobs) const;
     /// `known` are ids that are committed. The snapshot of a transaction above read committed may not show them, and
     /// could not store them either.
-    [[nodiscard]] std::vector<JobId> enqueue(CallerTransaction& transaction, const Enqueue& jobs, const NameIds& known) const;
+    [[nodiscard]] std::vector<JobId> enqueue(CallerTransaction& transaction, const Enqueue& jobs,
+                                             const NameIds& known) const;
     /// **Throws** `ConfigError` for more jobs than one statement takes.
     [[nodiscard]] PlainStatement statement(const Enqueue& jobs) const;
 

@@ -8,9 +8,7 @@ namespace {
 using Json = nlohmann::json;
 
 // The text was sanitized; replacing is the last line, because a state change must never fail for an error's text.
-std::string text_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json to_json(const std::vector<ErrorRecord::Cause>& causes) {
     Json list = Json::array();
@@ -40,9 +38,7 @@ std::string error_json(const ErrorRecord& error) {
                     {"truncated", error.truncated}});
 }
 
-std::string causes_json(const std::vector<ErrorRecord::Cause>& causes) {
-    return text_of(to_json(causes));
-}
+std::string causes_json(const std::vector<ErrorRecord::Cause>& causes) { return text_of(to_json(causes)); }
 
 ErrorRecord error_from_json(std::string_view text) {
     ErrorRecord error;

@@ -59,11 +59,13 @@ std::shared_ptr<const model::ClaimedJob> read_job(const Result& rows, std::size_
     if (!rows.is_null(row, column + 16)) job->tags = rows.text_array(row, column + 16);
     if (!rows.is_null(row, column + 17)) {
         auto words = rows.text_array(row, column + 17);
-        for (std::size_t i = 0; i + 1 < words.size(); i += 2) job->params.emplace(std::move(words[i]), std::move(words[i + 1]));
+        for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+            job->params.emplace(std::move(words[i]), std::move(words[i + 1]));
     }
     if (!rows.is_null(row, column + 18)) {
         auto words = rows.text_array(row, column + 18);
-        for (std::size_t i = 0; i + 1 < words.size(); i += 2) job->rule_counts.emplace(std::move(words[i]), to_int(words[i + 1]));
+        for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+            job->rule_counts.emplace(std::move(words[i]), to_int(words[i + 1]));
     }
     return job;
 }

@@ -19,7 +19,7 @@ namespace pawl::store::pg {
 extern const std::string_view job_columns;
 
 /// Reads the columns above, the first of which is number `first`. Rows without an id are left out.
-[[nodiscard]] std::vector<std::shared_ptr<const model::ClaimedJob>> read_jobs(const Result& rows, int first, Names& names,
-                                                                              Connection& connection);
+[[nodiscard]] std::vector<std::shared_ptr<const model::ClaimedJob>> read_jobs(const Result& rows, int first,
+                                                                              Names& names, Connection& connection);
 
 }  // namespace pawl::store::pg

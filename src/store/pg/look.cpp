@@ -89,7 +89,8 @@ JobInfo read_job(const Result& rows, std::size_t row) {
     if (!rows.is_null(row, 8)) info.tags = rows.text_array(row, 8);
     if (!rows.is_null(row, 9)) {
         auto words = rows.text_array(row, 9);
-        for (std::size_t i = 0; i + 1 < words.size(); i += 2) info.params.emplace(std::move(words[i]), std::move(words[i + 1]));
+        for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+            info.params.emplace(std::move(words[i]), std::move(words[i + 1]));
     }
     info.created_at = rows.time(row, 10);
     info.run_at = rows.optional_time(row, 11);
@@ -119,8 +120,7 @@ std::optional<JobInfo> LookVerbs::find(Connection& connection, JobId id) const {
 std::vector<JobInfo> LookVerbs::search(Connection& connection, const Search& wanted) const {
     std::optional<std::string_view> state;
     if (wanted.state) state = to_string(*wanted.state);
-    const Result rows =
-        connection.run(search_, Params{}.add(wanted.kind).add(wanted.queue).add(wanted.tag).add(state));
+    const Result rows = connection.run(search_, Params{}.add(wanted.kind).add(wanted.queue).add(wanted.tag).add(state));
     std::vector<JobInfo> found;
     found.reserve(rows.size());
     for (std::size_t row = 0; row < rows.size(); ++row) found.push_back(read_job(rows, row));
@@ -140,7 +140,8 @@ JobCounts LookVerbs::counts(Connection& connection, std::optional<std::string_vi
 std::vector<Misplaced> LookVerbs::verify(Connection& connection) const {
     const Result rows = connection.run(verify_);
     std::vector<Misplaced> misplaced;
-    for (std::size_t row = 0; row < rows.size(); ++row) misplaced.push_back({rows.int64(row, 0), rows.text_array(row, 1)});
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        misplaced.push_back({rows.int64(row, 0), rows.text_array(row, 1)});
     return misplaced;
 }
 

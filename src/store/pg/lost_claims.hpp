@@ -9,6 +9,7 @@
 namespace pawl::store::pg {
 
 /// Reads rows of (node that lost it, job_columns…), beginning with that column and ordered by token.
-[[nodiscard]] std::vector<LostClaim> read_lost_claims(const Result& rows, int first, Names& names, Connection& connection);
+[[nodiscard]] std::vector<LostClaim> read_lost_claims(const Result& rows, int first, Names& names,
+                                                      Connection& connection);
 
 }  // namespace pawl::store::pg

@@ -29,7 +29,8 @@ std::string Names::name(Table& table, Connection& connection, int id) {
     }
     const Result rows = connection.run(table.look_up, Params{}.add(id));
     if (rows.empty()) {
-        throw StoreError(ErrorCode::internal, "a row names kind or queue " + std::to_string(id) + ", which does not exist");
+        throw StoreError(ErrorCode::internal,
+                         "a row names kind or queue " + std::to_string(id) + ", which does not exist");
     }
     std::string name = rows.string(0, 0);
     remember(table, name, id);

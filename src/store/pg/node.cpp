@@ -98,7 +98,8 @@ NodeVerbs::NodeVerbs(std::string_view schema)
     : register_{"register_node", with_schema(register_sql, schema)},
       heartbeat_{"heartbeat", with_schema(heartbeat_sql, schema)},
       release_{"release_claims", with_schema(std::string(release_sql) + std::string(give_back_sql), schema)},
-      load_{"load_claims", with_schema(std::string(load_sql) + std::string(job_columns) + std::string(load_from), schema)},
+      load_{"load_claims",
+            with_schema(std::string(load_sql) + std::string(job_columns) + std::string(load_from), schema)},
       goodbye_{"say_goodbye", with_schema(std::string(goodbye_sql) + std::string(give_back_sql), schema)} {}
 
 NodeId NodeVerbs::register_node(Connection& connection, const Registration& node) const {

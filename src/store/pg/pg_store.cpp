@@ -154,8 +154,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Store> make_store(const StoreOptions& options) {
-    return std::make_unique<PgStore>(options);
-}
+std::unique_ptr<Store> make_store(const StoreOptions& options) { return std::make_unique<PgStore>(options); }
 
 }  // namespace pawl::store::pg

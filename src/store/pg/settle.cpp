@@ -112,15 +112,16 @@ constexpr std::string_view unique_violation = "23505";
 using Text = std::optional<std::string>;
 using Number = std::optional<std::int64_t>;
 
-Text text_or_null(std::string_view text) {
-    return text.empty() ? Text{} : Text{std::string(text)};
-}
+Text text_or_null(std::string_view text) { return text.empty() ? Text{} : Text{std::string(text)}; }
 
 std::string_view ended_state(model::Verdict verdict) {
     switch (verdict) {
-        case model::Verdict::complete: return "succeeded";
-        case model::Verdict::cancel: return "canceled";
-        default: return "failed";
+        case model::Verdict::complete:
+            return "succeeded";
+        case model::Verdict::cancel:
+            return "canceled";
+        default:
+            return "failed";
     }
 }
 
@@ -161,8 +162,15 @@ struct Ended {
         errors.push_back(decision.error ? Text{error_json(*decision.error)} : Text{});
     }
     void bind(Params& params) const {
-        params.add(places).add(states).add(attempts).add(discarded).add(durations).add(reasons).add(details).add(results).add(
-            errors);
+        params.add(places)
+            .add(states)
+            .add(attempts)
+            .add(discarded)
+            .add(durations)
+            .add(reasons)
+            .add(details)
+            .add(results)
+            .add(errors);
     }
 };
 
@@ -194,7 +202,10 @@ struct Again {
     }
     void bind(Params& params) const {
         params.add(places).add(delays).add(dues).add(queues).add(kinds);
-        params.add(std::span<const std::int16_t>(priorities)).add(attempts).add(std::span<const std::int16_t>(crashes)).add(suspects);
+        params.add(std::span<const std::int16_t>(priorities))
+            .add(attempts)
+            .add(std::span<const std::int16_t>(crashes))
+            .add(suspects);
     }
 };
 
@@ -239,7 +250,8 @@ struct Runs {
 };
 
 bool goes_again(model::Verdict verdict) {
-    return verdict == model::Verdict::retry_at || verdict == model::Verdict::snooze || verdict == model::Verdict::release;
+    return verdict == model::Verdict::retry_at || verdict == model::Verdict::snooze ||
+           verdict == model::Verdict::release;
 }
 
 }  // namespace
@@ -260,7 +272,8 @@ Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& 
         const int attempts = facts.attempts + (decision.counted ? 1 : 0);
         given.add(settlement.job->slot);
         if (goes_again(decision.verdict)) {
-            again.add(place, settlement, attempts, decision.queue ? names.queue_id(connection, *decision.queue) : facts.queue);
+            again.add(place, settlement, attempts,
+                      decision.queue ? names.queue_id(connection, *decision.queue) : facts.queue);
         } else {
             ended.add(place, settlement, attempts);
         }

@@ -147,7 +147,8 @@ std::optional<std::int64_t> span_or_null(const std::optional<Duration>& span) {
 }  // namespace
 
 UpkeepVerbs::UpkeepVerbs(std::string_view schema)
-    : rescue_{"rescue", with_schema(std::string(rescue_sql) + std::string(job_columns) + std::string(rescue_from), schema)},
+    : rescue_{"rescue",
+              with_schema(std::string(rescue_sql) + std::string(job_columns) + std::string(rescue_from), schema)},
       promote_{"promote", with_schema(promote_sql, schema)},
       make_due_{"", with_schema(make_due_sql, schema)},
       purge_{"purge", with_schema(purge_sql, schema)},
