@@ -169,7 +169,7 @@ TEST_F(Stop, starting_and_stopping_leaves_no_thread_behind) {  // B064
         scheduler.start();
     }
     const std::size_t base = threads();
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 20; ++i) {
         Options options = this->options();
         options.queues = {{"default", 1}};
         Scheduler scheduler(options);
