@@ -106,7 +106,9 @@ TEST_F(SqlEnqueue, takes_good_options) {
     const Claimed claimed = claim();
     EXPECT_THAT(claimed.jobs, SizeIs(::testing::Ge(18)));
     for (const auto& job : claimed.jobs) {
-        if (job->backoff) EXPECT_NO_THROW((void)model::parse_backoff(*job->backoff)) << *job->backoff;
+        if (job->backoff) {
+            EXPECT_NO_THROW((void)model::parse_backoff(*job->backoff)) << *job->backoff;
+        }
     }
 }
 

@@ -206,7 +206,7 @@ TEST(Codec, stores_a_tuple_as_an_array_also_when_its_parts_are_pairs) {
     const std::string text = Codec<Pairs>::encode({{"a", 1}, {"b", 2}});
     EXPECT_EQ(text, R"([["a",1],["b",2]])");
     EXPECT_EQ(std::get<1>(Codec<Pairs>::decode(text)).second, 2);
-    EXPECT_EQ((Codec<std::tuple<Nothing, int>>::encode({{}, 1})), "[{},1]");
+    EXPECT_EQ((Codec<std::tuple<Nothing, int>>::encode(std::tuple(Nothing{}, 1))), "[{},1]");
     EXPECT_EQ(Codec<std::tuple<>>::encode({}), "[]");
 }
 

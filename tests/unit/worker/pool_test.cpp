@@ -291,7 +291,9 @@ TEST_F(PoolTest, loses_width_above_the_cap_and_gets_it_back) {
                   entered.raise();
                   EXPECT_TRUE(go.wait());
                   // These two are there at the same time, or wait in vain.
-                  if (run->job()->slot.id >= 3) EXPECT_TRUE(entered.wait(4));
+                  if (run->job()->slot.id >= 3) {
+                      EXPECT_TRUE(entered.wait(4));
+                  }
               },
           .settle_overdue = [&](const Attempt&) { settled.raise(); },
           .on_returned = [&](const StopState&) { returned.raise(); }},
@@ -333,7 +335,9 @@ TEST(Pool, starts_and_stops_at_once_a_thousand_times) {  // B064, B188
         if (i % 5 == 0) static_cast<void>(pool.close());
         if (i % 7 != 0) pool.start();
         if (i % 3 != 0) static_cast<void>(pool.push("default", jobs(1, i % 4)));
-        if (i % 2 != 0) EXPECT_TRUE(pool.finish(in(10s)).empty());
+        if (i % 2 != 0) {
+            EXPECT_TRUE(pool.finish(in(10s)).empty());
+        }
     }
 }
 

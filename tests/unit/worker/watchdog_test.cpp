@@ -53,7 +53,9 @@ TEST(Watchdog, says_overdue_again_until_somebody_speaks_for_the_run) {
                        .on_overdue =
                            [&](const Attempt& run) {
                                overdue.raise();
-                               if (overdue.raised() == 3) EXPECT_TRUE(run->claim_verdict());
+                               if (overdue.raised() == 3) {
+                                   EXPECT_TRUE(run->claim_verdict());
+                               }
                            }},
                       captured.log()};
     watchdog.start();
