@@ -37,6 +37,11 @@ if(PAWL_SANITIZE)
     set(_pawl_sanitizer_options -fsanitize=${PAWL_SANITIZE} -fno-omit-frame-pointer)
     if(PAWL_SANITIZE MATCHES "undefined")
         list(APPEND _pawl_sanitizer_options -fno-sanitize-recover=undefined)
+        # nlohmann_json casts a number before anybody can say that it does not fit; json.hpp finds out afterwards.
+        if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+            list(APPEND _pawl_sanitizer_options
+                -fsanitize-ignorelist=${CMAKE_CURRENT_LIST_DIR}/undefined_ignore.txt)
+        endif()
     endif()
     target_compile_options(pawl_sanitizers INTERFACE ${_pawl_sanitizer_options})
     target_link_options(pawl_sanitizers INTERFACE ${_pawl_sanitizer_options})

@@ -13,8 +13,6 @@ using Wait = base::Loop::Wait;
 constexpr std::chrono::seconds stale_after{1};
 /// How often that is looked at while all threads are busy.
 constexpr std::chrono::milliseconds stale_check{250};
-/// How long a retry is left to other nodes while its former run still goes on here.
-constexpr std::chrono::seconds held_back_wait{1};
 constexpr std::chrono::milliseconds first_nap{50};
 /// Claimed ahead at most, whatever the target says: it bounds memory, and what comes back at a stop.
 constexpr int most_prefetch = 512;
@@ -63,10 +61,12 @@ Wait ClaimLoop::step(const std::stop_token& stop) {
 
 store::Claimed ClaimLoop::claim(const std::vector<store::QueueRoom>& rooms) {
     const store::NodeId node = parts_.publisher->node();
+    const std::vector<JobId> given_up = given_up_here();
+    waits_for_return_ = !given_up.empty();
     parts_.ledger->begin_claim();
     store::Claimed claimed;
     try {
-        claimed = parts_.store->claim({node, rooms, marks_.starts(), parts_.kinds});
+        claimed = parts_.store->claim({node, rooms, marks_.starts(), parts_.kinds, given_up});
     } catch (...) {
         parts_.ledger->end_claim();
         throw;
@@ -75,6 +75,19 @@ store::Claimed ClaimLoop::claim(const std::vector<store::QueueRoom>& rooms) {
     if (!claimed.jobs.empty()) parts_.ledger->enter(claimed.jobs.front()->slot.token, claimed.jobs.size());
     parts_.ledger->end_claim();
     return claimed;
+}
+
+std::vector<JobId> ClaimLoop::given_up_here() const {
+    std::vector<JobId> ids;
+    const bool any = std::any_of(queues_.begin(), queues_.end(), [this](const QueueState& state) {
+        const auto load = parts_.pool->load(state.queue.name);
+        return load && load->abandoned > 0;
+    });
+    if (!any) return ids;
+    for (const worker::RunningJob& running : parts_.pool->running()) {
+        if (running.abandoned) ids.push_back(running.run->job()->slot.id);
+    }
+    return ids;
 }
 
 void ClaimLoop::hand_out(store::Claimed& claimed) {
@@ -117,14 +130,9 @@ int ClaimLoop::prefetch(const worker::Load& load) const {
 void ClaimLoop::give_back_stale_prefetch() {
     for (QueueState& state : queues_) {
         const auto load = parts_.pool->load(state.queue.name);
-        if (!load || load->unstarted == 0) continue;
+        if (!load || load->unstarted == 0 || load->free_slots() > 0) continue;
         const std::vector<worker::Job> stale = parts_.pool->take_back_unstarted(state.queue.name, stale_after);
         if (stale.empty()) continue;
-        if (load->free_slots() > 0) {
-            // Threads are free, so these are retries of runs that do not come back here: another node may have them.
-            parts_.flow->release(stale, "its former run still goes on at this node", held_back_wait);
-            continue;
-        }
         state.stalled = true;
         parts_.flow->release(stale, "no thread was free for it");
     }
@@ -145,6 +153,11 @@ Wait ClaimLoop::sleep(const store::Claimed& looked, bool looked_through) {
     if (!looked_through) {
         const Wait until_allowed = marks_.next_full_look() - steady_clock::now();
         return std::max(until_allowed, Wait(std::chrono::microseconds(1)));
+    }
+    if (waits_for_return_) {
+        // Nobody tells when a handler that was given up comes back, and its retry may run here again.
+        expect_more();
+        return stale_check;
     }
     // A transaction older than the announcement may have read, in an old snapshot, that nobody sleeps.
     if (looked.oldest_writer >= first_later_writer_) {

@@ -67,6 +67,8 @@ private:
     };
 
     [[nodiscard]] std::vector<store::QueueRoom> rooms();
+    /// Jobs whose former run was given up and still goes on here: another node may run their retry, this one must not yet.
+    [[nodiscard]] std::vector<JobId> given_up_here() const;
     [[nodiscard]] int prefetch(const worker::Load& load) const;
     void give_back_stale_prefetch();
     void hand_out(store::Claimed& claimed);
@@ -85,6 +87,7 @@ private:
     store::NodeId announced_ = 0;
     std::uint64_t first_later_writer_ = 0;
     base::Loop::Wait nap_{};
+    bool waits_for_return_ = false;
 };
 
 }  // namespace pawl::runtime

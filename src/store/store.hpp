@@ -57,6 +57,8 @@ struct Claim {
     std::span<const ClaimStart> starts;
     /// Only these kinds.
     std::span<const int> kinds;
+    /// None of these jobs.
+    std::span<const JobId> except{};
 };
 
 struct Claimed {

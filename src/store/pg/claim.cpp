@@ -15,7 +15,8 @@ namespace {
 
 constexpr int levels = 5;
 
-// $1 node, $2 queues, $3 levels, $4 rooms, $5 start run_at in microseconds (null: from the beginning), $6 start ids, $7 kinds
+// $1 node, $2 queues, $3 levels, $4 rooms, $5 start run_at in microseconds (null: from the beginning), $6 start ids, $7 kinds,
+// $8 excepted ids: retries, so ranges of one
 //
 // Candidates are read per queue and level from the remembered start, without locks, by ready_claim; a level counts as
 // one minute of waiting, so that none starves. Only the winners are locked, by ctid, and those that somebody else has
@@ -39,6 +40,7 @@ with alive as (
           and priority = w.level
           and (run_at, first_id) > (w.start_at, w.start_id)
           and kind = any ($7::int[])
+          and first_id <> all ($8::bigint[])
         order by run_at, first_id
         limit w.room
     ) r
@@ -147,7 +149,8 @@ Claimed ClaimVerbs::claim(Connection& connection, Names& names, const Claim& wan
                                                    .add(rooms)
                                                    .add(start_times)
                                                    .add(start_ids)
-                                                   .add(wanted.kinds));
+                                                   .add(wanted.kinds)
+                                                   .add(wanted.except));
     Claimed claimed;
     claimed.node_alive = rows.boolean(0, 0);
     claimed.met_locks = rows.boolean(0, 1);
