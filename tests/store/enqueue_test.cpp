@@ -90,16 +90,16 @@ TEST_F(Enqueue, of_nothing_stores_nothing) {
 
 // 8 MiB go into one statement; what is more is cut into several, in one transaction.
 TEST_F(Enqueue, cuts_large_bulks_by_their_bytes_and_stores_all_or_none_of_them) {
-    const std::vector<std::string> payloads(20, '"' + std::string(1'000'000, 'x') + '"');
+    const std::vector<std::string> payloads(9, '"' + std::string(1'000'000, 'x') + '"');
     const std::vector<JobId> ids = store().enqueue({job_spec(), payloads});
-    EXPECT_THAT(ids, SizeIs(20));
+    EXPECT_THAT(ids, SizeIs(9));
     EXPECT_TRUE(std::ranges::is_sorted(ids));
-    EXPECT_EQ(stored(), 20);
+    EXPECT_EQ(stored(), 9);
 
     std::vector<std::string> last_one_bad = payloads;
     last_one_bad.back() = R"("\u0000")";
     EXPECT_EQ(code_of([&] { store().enqueue({job_spec(), last_one_bad}); }), ErrorCode::store_rejected);
-    EXPECT_EQ(stored(), 20);
+    EXPECT_EQ(stored(), 9);
 }
 
 TEST_F(Enqueue, joins_the_callers_transaction) {
@@ -239,6 +239,19 @@ TEST_F(Enqueue, does_not_depend_on_the_callers_search_path) {
     EXPECT_EQ(place_of(later), "scheduled");
     EXPECT_EQ(place_of(at), "scheduled");
     sql("drop schema " + hostile + " cascade");
+}
+
+TEST_F(Enqueue, does_not_let_the_callers_encoding_change_the_text) {
+    pqxx::connection connection(dsn());
+    connection.set_client_encoding("LATIN1");
+    pqxx::work work(connection);
+    const std::vector<std::string> umlaut{"\"\xc3\xbc\""};
+    EXPECT_EQ(code_of([&] { store().enqueue(work, {job_spec(), umlaut}); }), ErrorCode::store_rejected);
+    // Nothing was sent, so the transaction goes on; and ASCII is the same everywhere.
+    const JobId id = store().enqueue(work, {job_spec(), one_payload}).front();
+    work.commit();
+    EXPECT_EQ(place_of(id), "ready");
+    EXPECT_EQ(stored(), 1);
 }
 
 // The name is stored by another connection meanwhile, so the caller's snapshot does not show it.

@@ -117,6 +117,8 @@ pqxx::result run_prepared(pqxx::transaction_base& transaction, const std::string
 
 void require_open(pqxx::transaction_base& transaction) { transaction.exec(""); }
 
+std::string client_encoding(pqxx::transaction_base& transaction) { return transaction.conn().get_client_encoding(); }
+
 std::unique_ptr<Subscription> listen(pqxx::connection& connection, const std::string& channel,
                                      std::function<void(const std::string& payload)> receive) {
     return std::make_unique<Handler>(connection, channel, std::move(receive));

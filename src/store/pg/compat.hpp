@@ -35,6 +35,9 @@ pqxx::result run_prepared(pqxx::transaction_base& transaction, const std::string
 /// announced: parameterised statements alone would run outside of it.
 void require_open(pqxx::transaction_base& transaction);
 
+/// The client_encoding of the transaction's connection, as it is set now. Asks no server.
+[[nodiscard]] std::string client_encoding(pqxx::transaction_base& transaction);
+
 /// Listening to one channel, until destroyed.
 class Subscription {
 public:

@@ -1,5 +1,6 @@
 #include "store/pg/connection.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <poll.h>
@@ -34,6 +35,18 @@ select pg_catalog.pg_is_in_recovery() or pg_catalog.current_setting('transaction
        pg_catalog.pg_backend_pid(),
        pg_catalog.current_setting('server_version_num')
 )sql";
+
+/// Ours are UTF-8. The server would read each byte of them as a character of its own, and store that without a word.
+void require_utf8(pqxx::transaction_base& transaction, const Params& params) {
+    const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    for (const auto& value : params.values()) {
+        if (!value || std::ranges::all_of(*value, ascii)) continue;
+        const std::string encoding = compat::client_encoding(transaction);
+        if (encoding == "UTF8" || encoding == "SQL_ASCII") return;
+        throw StoreError(ErrorCode::store_rejected, "the client_encoding of the connection given is " + encoding +
+                                                        "; text beyond ASCII needs UTF8");
+    }
+}
 
 std::string name_of(const Statement& statement) {
     return statement.name.empty() ? std::string{"statement"} : statement.name;
@@ -216,6 +229,7 @@ Result CallerTransaction::run(const Statement& statement, const Params& params) 
                              error.what(),
                          {.transient = error.transient(), .sqlstate = std::string{error.sqlstate()}});
     }
+    require_utf8(transaction_, params);
     try {
         return Result{compat::run(transaction_, statement.sql, params.values())};
     } catch (...) {
