@@ -253,7 +253,8 @@ begin
         end if;
         if exists (select from unnest(tag_list) tag where tag = '' or octet_length(tag) > 64
                                                          or tag ~ '[\x01-\x1f\x7f]') then
-            raise exception 'pawl: each of the tags must be 1 to 64 bytes long, without control characters' using errcode = 'invalid_parameter_value';
+            raise exception 'pawl: each of the tags must be 1 to 64 bytes long, without control characters'
+                using errcode = 'invalid_parameter_value';
         end if;
     end if;
     if jsonb_typeof(options -> 'params') <> 'null' then
@@ -261,7 +262,8 @@ begin
         if jsonb_typeof(param_map) <> 'object'
            or exists (select from jsonb_each(param_map) p where jsonb_typeof(p.value) <> 'string' or p.key = ''
                                                                            or p.key ~ '[\x01-\x1f\x7f]') then
-            raise exception 'pawl: params must be an object of texts, with visible keys' using errcode = 'invalid_parameter_value';
+            raise exception 'pawl: params must be an object of texts, with visible keys'
+                using errcode = 'invalid_parameter_value';
         elsif (select count(*) > 20 or sum(octet_length(p.key) + octet_length(p.value)) > 4096
                from jsonb_each_text(param_map) p) then
             raise exception 'pawl: params are at most 20, and 4096 bytes together' using errcode = 'invalid_parameter_value';
