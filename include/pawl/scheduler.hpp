@@ -189,7 +189,7 @@ public:
     /// Calls a function with every event of a type, after the commit that made it true, until what this returns is
     /// destroyed.
     template <class E, class Callback>
-    Subscription on_event(Callback&& callback) {
+    [[nodiscard("a subscription ends when it is destroyed")]] Subscription on_event(Callback&& callback) {
         static_assert(detail::AnEvent<E>, "pawl: on_event<E> takes one of the events of <pawl/events.hpp>");
         return listen(detail::event_type<E>, detail::make_listener<E>(std::forward<Callback>(callback)));
     }

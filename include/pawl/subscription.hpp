@@ -54,12 +54,12 @@ class SubscriptionState;
 ///
 /// **Threads**: confined to one thread; it may be another one than the one that subscribed.
 /// **Lifetime**: may outlive its scheduler. The callback is called on the scheduler's event thread.
-class [[nodiscard("a subscription ends when it is destroyed")]] PAWL_EXPORT Subscription {
+class PAWL_EXPORT Subscription {
 public:
     /// Listens to nothing.
     Subscription() noexcept;
     explicit Subscription(std::shared_ptr<detail::SubscriptionState> state) noexcept;
-    Subscription(Subscription &&) noexcept;
+    Subscription(Subscription&&) noexcept;
     Subscription& operator=(Subscription&&) noexcept;
     Subscription(const Subscription&) = delete;
     Subscription& operator=(const Subscription&) = delete;
