@@ -37,16 +37,20 @@ public:
     /// The queue it waits in. Default `default`. Any valid UTF-8 of 1 to 200 bytes without control characters; names are
     /// data, so dots, spaces and case mean nothing.
     JobBuilder& with_queue(std::string_view queue) &;
-    JobBuilder with_queue(std::string_view queue) && { return std::move(with_queue(queue)); }
+    [[nodiscard("call submit()")]] JobBuilder with_queue(std::string_view queue) && {
+        return std::move(with_queue(queue));
+    }
 
     /// How urgent it is among the due jobs of its queue. Default `Priority::normal`.
     JobBuilder& with_priority(Priority priority) &;
-    JobBuilder with_priority(Priority priority) && { return std::move(with_priority(priority)); }
+    [[nodiscard("call submit()")]] JobBuilder with_priority(Priority priority) && {
+        return std::move(with_priority(priority));
+    }
 
     /// Due after this long, by the database's clock, from the moment it is submitted. From zero, which means now, to
     /// 1,000 years. With `with_run_at` the later call wins.
     JobBuilder& with_delay(Duration delay) &;
-    JobBuilder with_delay(Duration delay) && { return std::move(with_delay(delay)); }
+    [[nodiscard("call submit()")]] JobBuilder with_delay(Duration delay) && { return std::move(with_delay(delay)); }
 
     /// Due at this time, rounded up to a microsecond. One that has passed means now; the year 9999 is the last.
     template <class Span>
@@ -54,33 +58,43 @@ public:
         return due_at(Duration(time.time_since_epoch()));
     }
     template <class Span>
-    JobBuilder with_run_at(std::chrono::sys_time<Span> time) && {
+    [[nodiscard("call submit()")]] JobBuilder with_run_at(std::chrono::sys_time<Span> time) && {
         return std::move(due_at(Duration(time.time_since_epoch())));
     }
 
     /// Retries after a failed first run: n allows n + 1 runs. Zero runs it once. Default: its kind's where it runs, else
     /// the scheduler's there. Given here it bounds rules and plans as well.
     JobBuilder& with_max_retries(int retries) &;
-    JobBuilder with_max_retries(int retries) && { return std::move(with_max_retries(retries)); }
+    [[nodiscard("call submit()")]] JobBuilder with_max_retries(int retries) && {
+        return std::move(with_max_retries(retries));
+    }
 
     /// How long it waits before each retry. Default: as above. A custom function cannot be stored and is refused.
     JobBuilder& with_backoff(Backoff backoff) &;
-    JobBuilder with_backoff(Backoff backoff) && { return std::move(with_backoff(std::move(backoff))); }
+    [[nodiscard("call submit()")]] JobBuilder with_backoff(Backoff backoff) && {
+        return std::move(with_backoff(std::move(backoff)));
+    }
 
     /// The hard limit of one run, above zero. Default: as above. `no_timeout` lets it run for ever; then a handler that
     /// hangs holds its thread until the process ends.
     JobBuilder& with_timeout(Duration timeout) &;
-    JobBuilder with_timeout(Duration timeout) && { return std::move(with_timeout(timeout)); }
+    [[nodiscard("call submit()")]] JobBuilder with_timeout(Duration timeout) && {
+        return std::move(with_timeout(timeout));
+    }
 
     /// Adds words to find it by: at most 20, each of 1 to 64 bytes once trimmed. ASCII letters become lower case, and
     /// repetitions are dropped.
     JobBuilder& with_tags(std::vector<std::string> tags) &;
-    JobBuilder with_tags(std::vector<std::string> tags) && { return std::move(with_tags(std::move(tags))); }
+    [[nodiscard("call submit()")]] JobBuilder with_tags(std::vector<std::string> tags) && {
+        return std::move(with_tags(std::move(tags)));
+    }
 
     /// Adds a text for the handler that is not part of the payload, as a trace or tenant id. At most 20, keys and texts
     /// 4,096 bytes together. The same key again replaces the text.
     JobBuilder& with_param(std::string_view key, std::string_view text) &;
-    JobBuilder with_param(std::string_view key, std::string_view text) && { return std::move(with_param(key, text)); }
+    [[nodiscard("call submit()")]] JobBuilder with_param(std::string_view key, std::string_view text) && {
+        return std::move(with_param(key, text));
+    }
 
     /// Enqueues it in a transaction of its own.
     ///
