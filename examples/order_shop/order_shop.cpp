@@ -20,13 +20,13 @@ void place_orders(shop::Shop& shop) {
         fmt::print("  order {}  {} buys {:<7} for {:6.2f} EUR: {}\n", order.id, customer, item,
                    static_cast<double>(cents) / 100, what_comes);
     };
-    placed("Ann", "a book", 1990, "all will go well");
-    placed("Bob", "a lamp", 4900, "the card gateway will be busy, twice");
-    placed("Cem", "a chair", 12900, "the bank will decline the card");
-    placed("Dee", "a clock", 3500, "the warehouse will hang, once, beyond the time limit");
-    placed("Eve", "a kite", 2400, "the mail server will not know her mailbox");
-    const auto gone = shop.place_order("Flo", "a desk", 59900, true);
-    fmt::print("  order {}  Flo buys a desk and changes her mind: rolled back, no order and no job\n", gone.id);
+    placed("Bakery", "a book", 1990, "all will go well");
+    placed("School", "a lamp", 4900, "the card gateway will be busy, twice");
+    placed("Museum", "a chair", 12900, "the bank will decline the card");
+    placed("Theater", "a clock", 3500, "the warehouse will hang, once, beyond the time limit");
+    placed("Library", "a kite", 2400, "the mail server will not know its mailbox");
+    const auto gone = shop.place_order("Harbor", "a desk", 59900, true);
+    fmt::print("  order {}  Harbor buys a desk and changes its mind: rolled back, no order and no job\n", gone.id);
 }
 
 void check(pawl::Scheduler& scheduler, const shop::Shop& shop) {
@@ -35,22 +35,22 @@ void check(pawl::Scheduler& scheduler, const shop::Shop& shop) {
     for (const auto& [id, customer] : shop.jobs()) {
         const auto job = scheduler.find(id);
         example::expect(job.has_value(), fmt::format("job {} is there", id));
-        example::expect(customer != "Flo", "what was rolled back is not there");
+        example::expect(customer != "Harbor", "what was rolled back is not there");
         if (job->state == pawl::State::failed) ++dead_letters;
         if (job->state == pawl::State::succeeded) ++succeeded;
-        if (customer == "Bob" && job->kind == shop::ChargeCard::kind) {
-            example::expect(job->attempts == 2, "Bob's card is charged at the third run");
+        if (customer == "School" && job->kind == shop::ChargeCard::kind) {
+            example::expect(job->attempts == 2, "School's card is charged at the third run");
         }
-        if (customer == "Cem") {
+        if (customer == "Museum") {
             example::expect(job->reason == pawl::Reason::do_not_retry && job->attempts == 0,
                             "a declined card is a dead letter at once");
         }
-        if (customer == "Dee" && job->kind == shop::PackParcel::kind) {
-            example::expect(job->attempts == 1, "Dee's parcel is packed at the second run");
+        if (customer == "Theater" && job->kind == shop::PackParcel::kind) {
+            example::expect(job->attempts == 1, "Theater's parcel is packed at the second run");
         }
-        if (customer == "Eve" && job->kind == shop::SendReceipt::kind) {
+        if (customer == "Library" && job->kind == shop::SendReceipt::kind) {
             example::expect(job->reason == pawl::Reason::exhausted && job->attempts == 3,
-                            "Eve's receipt is tried three times");
+                            "Library's receipt is tried three times");
         }
     }
     example::expect(succeeded == 11 && dead_letters == 2, "11 jobs succeeded, and 2 are dead letters");
@@ -70,7 +70,7 @@ int main() {
         shop::Narrator narrator{scheduler, shop};
         scheduler.start();
 
-        // Charging makes two more jobs per order, for all but Cem's.
+        // Charging makes two more jobs per order, for all but Museum's.
         const bool ended = narrator.wait_for_endings(5 + 2 * 4);
         example::expect(ended, "all jobs end within 12 seconds");
         const auto report = scheduler.stop();

@@ -8,12 +8,12 @@ namespace shop {
 
 void OutsideWorld::charge(const std::string& customer) {
     const int nth = call("charge " + customer);
-    if (customer == "Bob" && nth <= 2) throw GatewayBusy("503 from the card gateway");
-    if (customer == "Cem") throw CardDeclined("51 insufficient funds, card 4111 1111 1111 1111");
+    if (customer == "School" && nth <= 2) throw GatewayBusy("503 from the card gateway");
+    if (customer == "Museum") throw CardDeclined("51 insufficient funds, card 4111 1111 1111 1111");
 }
 
 void OutsideWorld::pack(const std::string& customer, const std::stop_token& stop) {
-    if (customer != "Dee" || call("pack " + customer) > 1) return;
+    if (customer != "Theater" || call("pack " + customer) > 1) return;
     std::mutex mutex;
     std::condition_variable_any never;
     std::unique_lock lock(mutex);
@@ -21,7 +21,7 @@ void OutsideWorld::pack(const std::string& customer, const std::stop_token& stop
 }
 
 void OutsideWorld::mail(const std::string& customer) {
-    if (customer == "Eve") throw MailboxUnavailable("550 no mailbox eve@example.org here");
+    if (customer == "Library") throw MailboxUnavailable("550 no mailbox library@example.org here");
 }
 
 int OutsideWorld::call(const std::string& what) {

@@ -10,11 +10,11 @@ namespace shop {
 /// The card gateway, the warehouse and the mail server, played: each customer meets another trouble.
 class OutsideWorld {
 public:
-    /// Busy twice for Bob; declines Cem's card.
+    /// Busy twice for School; declines Museum's card.
     void charge(const std::string& customer);
-    /// Hangs at the first call for Dee, until it is told to stop.
+    /// Hangs at the first call for Theater, until it is told to stop.
     void pack(const std::string& customer, const std::stop_token& stop);
-    /// Does not know Eve's mailbox, and never will.
+    /// Does not know Library's mailbox, and never will.
     void mail(const std::string& customer);
 
 private:

@@ -27,7 +27,7 @@ class Shop {
 public:
     Shop(std::string dsn, pawl::Scheduler& scheduler, OutsideWorld& world);
 
-    /// Stores an order and the job that charges it; or neither, when the customer changes her mind before the commit.
+    /// Stores an order and the job that charges it; or neither, when the customer changes its mind before the commit.
     Order place_order(const std::string& customer, const std::string& item, std::int64_t cents,
                       bool changes_her_mind = false);
 
