@@ -35,6 +35,8 @@ struct JobFacts {
 /// One job of a claim, as it is handed to a worker.
 struct ClaimedJob {
     ClaimSlot slot;
+    /// The node that the claim was made for: under another identity it must not be run.
+    NodeId node{};
     JobFacts facts;
     std::string kind;
     std::string queue;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -27,26 +29,41 @@ public:
         std::vector<ClaimToken> missing;
     };
 
-    /// To be called before the claim statement is sent, and after its reply was read and entered.
-    void begin_claim();
-    void end_claim();
+    /// A claim statement from before it is sent until its reply was read and entered, or lost.
+    class UnderWay {
+    public:
+        explicit UnderWay(ClaimLedger& ledger) : ledger_(ledger), number_(ledger.begin()) {}
+        UnderWay(const UnderWay&) = delete;
+        UnderWay& operator=(const UnderWay&) = delete;
+        ~UnderWay() { ledger_.end(number_); }
+
+    private:
+        ClaimLedger& ledger_;
+        const std::uint64_t number_;
+    };
 
     void enter(ClaimToken token, std::size_t ids);
     /// One id less; the claim is forgotten with its last.
     void settle(ClaimToken token);
     void forget(ClaimToken token);
 
-    /// To be taken before the database's claims are read. None while a claim is under way: its row may be there already
-    /// and must not be mistaken for one whose reply was lost.
-    [[nodiscard]] std::optional<std::uint64_t> begin_comparison() const;
-    /// None when a claim has begun since.
-    [[nodiscard]] std::optional<Difference> compare(std::uint64_t comparison,
-                                                    std::span<const store::OwnClaim> rows) const;
+    /// What is known before the database's claims are read: only that can be missing in them.
+    [[nodiscard]] std::vector<ClaimToken> known() const;
+
+    /// Compares with rows that were read after `known`. A row may belong to a claim that was under way meanwhile, so it
+    /// waits until those have ended; claims that begin later do not matter. None when that takes longer than `patience`.
+    [[nodiscard]] std::optional<Difference> compare(std::span<const ClaimToken> known,
+                                                    std::span<const store::OwnClaim> rows,
+                                                    std::chrono::nanoseconds patience) const;
 
 private:
+    std::uint64_t begin();
+    void end(std::uint64_t number);
+
     mutable base::Mutex mutex_;
+    mutable base::CondVar ended_;
     std::unordered_map<ClaimToken, std::size_t> claims_ PAWL_GUARDED_BY(mutex_);
-    int under_way_ PAWL_GUARDED_BY(mutex_) = 0;
+    std::set<std::uint64_t> under_way_ PAWL_GUARDED_BY(mutex_);
     std::uint64_t begun_ PAWL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -26,6 +26,7 @@ ClaimLoop::ClaimLoop(Parts parts) : parts_(std::move(parts)) {
 Wait ClaimLoop::step(const std::stop_token& stop) {
     asleep_.store(false, std::memory_order_release);
     if (closed_.load(std::memory_order_acquire) || stop.stop_requested()) return base::Loop::until_poked;
+    if (announce_anew_.exchange(false, std::memory_order_acq_rel)) announced_ = 0;
     give_back_stale_prefetch();
     if (!parts_.lease->holds()) return stale_check;
     const std::vector<store::QueueRoom> wanted = rooms();
@@ -41,6 +42,7 @@ Wait ClaimLoop::step(const std::stop_token& stop) {
     store::Claimed claimed = claim(wanted);
     if (look_through) marks_.measured(begun, steady_clock::now());
 
+    if (!claimed.node_alive) return stale_check;  // The pulse finds out, and registers anew.
     int room = 0;
     for (const store::QueueRoom& one : wanted) room += one.room;
     const bool filled = claimed.jobs.size() >= static_cast<std::size_t>(room);
@@ -63,17 +65,10 @@ store::Claimed ClaimLoop::claim(const std::vector<store::QueueRoom>& rooms) {
     const store::NodeId node = parts_.publisher->node();
     const std::vector<JobId> given_up = given_up_here();
     waits_for_return_ = !given_up.empty();
-    parts_.ledger->begin_claim();
-    store::Claimed claimed;
-    try {
-        claimed = parts_.store->claim({node, rooms, marks_.starts(), parts_.kinds, given_up});
-    } catch (...) {
-        parts_.ledger->end_claim();
-        throw;
-    }
+    const ClaimLedger::UnderWay under_way(*parts_.ledger);
+    store::Claimed claimed = parts_.store->claim({node, rooms, marks_.starts(), parts_.kinds, given_up});
     marks_.advance(claimed.jobs);
     if (!claimed.jobs.empty()) parts_.ledger->enter(claimed.jobs.front()->slot.token, claimed.jobs.size());
-    parts_.ledger->end_claim();
     return claimed;
 }
 
@@ -154,19 +149,12 @@ Wait ClaimLoop::sleep(const store::Claimed& looked, bool looked_through) {
         const Wait until_allowed = marks_.next_full_look() - steady_clock::now();
         return std::max(until_allowed, Wait(std::chrono::microseconds(1)));
     }
-    if (waits_for_return_) {
-        // Nobody tells when a handler that was given up comes back, and its retry may run here again.
-        expect_more();
-        return stale_check;
-    }
-    // A transaction older than the announcement may have read, in an old snapshot, that nobody sleeps.
-    if (looked.oldest_writer >= first_later_writer_) {
-        expect_more();
-        asleep_.store(true, std::memory_order_release);
-        return parts_.poll_floor;
-    }
     expect_more();
+    // Nobody tells when a handler that was given up comes back, and its retry may run here again.
+    if (waits_for_return_) return stale_check;
     asleep_.store(true, std::memory_order_release);
+    // Transactions older than the announcement may have missed it; once none of them can write any more, all others tell.
+    if (looked.oldest_writer >= first_later_writer_) return parts_.poll_floor;
     return std::exchange(nap_, std::min(nap_ * 2, parts_.poll_floor));
 }
 

@@ -49,6 +49,8 @@ public:
 
     /// Something may have changed that only a look from the start shows.
     void expect_more() noexcept { look_through_.store(true, std::memory_order_release); }
+    /// The listening connection is new: the server may have restarted, and a crash empties the table of sleepers.
+    void announce_anew() noexcept { announce_anew_.store(true, std::memory_order_release); }
     /// True while nothing was found due: then it waits to be told, and a free thread is no news.
     [[nodiscard]] bool asleep() const noexcept { return asleep_.load(std::memory_order_acquire); }
     /// No more claims from now on.
@@ -80,6 +82,7 @@ private:
     std::size_t first_queue_ = 0;
     ClaimMarks marks_;
     std::atomic<bool> look_through_{true};
+    std::atomic<bool> announce_anew_{false};
     std::atomic<bool> closed_{false};
     std::atomic<bool> asleep_{false};
 

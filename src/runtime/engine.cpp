@@ -148,6 +148,10 @@ void Engine::Impl::start() {
         listener_ = setup_.store->listen();
         listen_loop_ = loop("pawl listen", [this](const std::stop_token&) {
             const store::Wakeup wakeup = listener_->wait(listen_bound);
+            if (wakeup.reconnected) {
+                claim_->announce_anew();
+                upkeep_->announce_anew();
+            }
             if (wakeup.reconnected || !wakeup.queues.empty()) {
                 claim_->expect_more();
                 claim_loop_->poke();

@@ -17,7 +17,8 @@ void JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
     const worker::Job& job = run->job();
     const Kinds::Kind* kind = parts_.kinds->find(job->kind);
     const bool runs_here = kind != nullptr && kind->setup.payload_version >= job->payload_version;
-    if (!runs_here || !parts_.lease->holds()) {
+    const bool ours = parts_.lease->holds() && job->node == parts_.publisher->node();
+    if (!runs_here || !ours) {
         if (!run->claim_verdict()) return;
         return runs_here
                    ? release({job}, "fenced")

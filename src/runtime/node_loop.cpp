@@ -9,6 +9,15 @@ namespace pawl::runtime {
 
 using base::Loop;
 
+namespace {
+
+/// How often a fenced node looks whether its outcomes are written.
+constexpr std::chrono::milliseconds settle_check{50};
+/// How long a comparison waits for claim statements under way; else the next heartbeat compares.
+constexpr std::chrono::milliseconds claims_in_flight_bound{200};
+
+}  // namespace
+
 void NodeLoop::register_node() {
     const ProcessIdentity process = process_identity();
     const Lease::Span sent = Lease::now();
@@ -29,7 +38,7 @@ void NodeLoop::register_node() {
 
 Loop::Wait NodeLoop::pulse(const std::stop_token& /*stop*/) {
     const store::NodeId node = parts_.publisher->node();
-    const auto comparison = parts_.ledger->begin_comparison();
+    const std::vector<ClaimToken> known = parts_.ledger->known();
     const Lease::Span sent = Lease::now();
     store::Pulse pulse;
     try {
@@ -40,7 +49,9 @@ Loop::Wait NodeLoop::pulse(const std::stop_token& /*stop*/) {
     }
     if (!pulse.alive) fence("the database has this node as dead");
     if (fenced_.load(std::memory_order_acquire)) {
-        // What it still held goes back uncounted; what is under way settles under its old token, if that still holds.
+        // First what was decided is written under its old token, for as long as another expiry; then what it still held
+        // goes back uncounted. The goodbye would make those outcomes stale.
+        if (!parts_.settle_loop->idle() && Lease::now() - fenced_at_.load() < parts_.expiry) return settle_check;
         parts_.store->say_goodbye(node);
         register_node();
         fenced_.store(false, std::memory_order_release);
@@ -49,12 +60,12 @@ Loop::Wait NodeLoop::pulse(const std::stop_token& /*stop*/) {
     parts_.lease->renew(sent);
     if (unbroken_since_.load(std::memory_order_relaxed) == 0)
         unbroken_since_.store(sent.count(), std::memory_order_relaxed);
-    if (comparison) reconcile(*comparison, pulse);
+    reconcile(known, pulse);
     return parts_.heartbeat;
 }
 
-void NodeLoop::reconcile(std::uint64_t comparison, const store::Pulse& pulse) {
-    const auto difference = parts_.ledger->compare(comparison, pulse.claims);
+void NodeLoop::reconcile(std::span<const ClaimToken> known, const store::Pulse& pulse) {
+    const auto difference = parts_.ledger->compare(known, pulse.claims, claims_in_flight_bound);
     if (!difference) return;
     const store::NodeId node = parts_.publisher->node();
     if (!difference->unknown.empty()) {
@@ -86,6 +97,7 @@ Loop::Wait NodeLoop::guard_lease(const std::stop_token& /*stop*/) {
 
 void NodeLoop::fence(const char* why) {
     if (fenced_.exchange(true, std::memory_order_acq_rel)) return;
+    fenced_at_ = Lease::now();
     parts_.lease->end();
     parts_.log->error(
         "this node is fenced: {}; its handlers are stopped, and it takes no jobs until it has registered anew", why);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 
@@ -51,10 +52,11 @@ public:
 
 private:
     void fence(const char* why);
-    void reconcile(std::uint64_t comparison, const store::Pulse& pulse);
+    void reconcile(std::span<const ClaimToken> known, const store::Pulse& pulse);
 
     const Parts parts_;
     std::atomic<bool> fenced_{false};
+    std::atomic<Lease::Span> fenced_at_{};
     /// Since when heartbeats have succeeded without a gap, on the lease's clock; zero: the last one failed.
     std::atomic<std::int64_t> unbroken_since_{0};
 };

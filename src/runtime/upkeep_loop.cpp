@@ -39,6 +39,7 @@ Wait UpkeepLoop::step(const std::stop_token& stop) {
     }
     if (now >= next_purge_) next_purge_ = purge();
     auto next_due = promote(stop);
+    if (announce_anew_.exchange(false, std::memory_order_acq_rel)) announced_by_ = 0;
     if (parts_.listen) {
         const auto wake_at = next_due ? std::optional(steady_clock::now() + *next_due) : std::nullopt;
         if (announced_by_ != parts_.publisher->node() || !same_time(announced_, wake_at)) {
@@ -56,19 +57,7 @@ Wait UpkeepLoop::step(const std::stop_token& stop) {
 
 void UpkeepLoop::rescue(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-        parts_.ledger->begin_claim();
-        store::Rescued rescued;
-        try {
-            rescued = parts_.store->rescue({parts_.publisher->node(), claims_per_round, parts_.may_expire_others()});
-        } catch (...) {
-            parts_.ledger->end_claim();
-            throw;
-        }
-        for (const store::LostClaim& claim : rescued.claims) {
-            parts_.ledger->enter(claim.jobs.front()->slot.token, claim.jobs.size());
-        }
-        parts_.ledger->end_claim();
-
+        const store::Rescued rescued = take_over();
         for (const store::NodeId node : rescued.expired) {
             parts_.log->warn("node {} has not been heard of for its expiry time: its jobs are taken over", node);
             NodeExpired event;
@@ -78,6 +67,16 @@ void UpkeepLoop::rescue(const std::stop_token& stop) {
         for (const store::LostClaim& claim : rescued.claims) parts_.flow->lose(claim);
         if (rescued.expired.empty() && rescued.claims.empty() && rescued.released == 0) return;
     }
+}
+
+store::Rescued UpkeepLoop::take_over() {
+    const ClaimLedger::UnderWay under_way(*parts_.ledger);
+    store::Rescued rescued =
+        parts_.store->rescue({parts_.publisher->node(), claims_per_round, parts_.may_expire_others()});
+    for (const store::LostClaim& claim : rescued.claims) {
+        parts_.ledger->enter(claim.jobs.front()->slot.token, claim.jobs.size());
+    }
+    return rescued;
 }
 
 std::optional<std::chrono::microseconds> UpkeepLoop::promote(const std::stop_token& stop) {
@@ -106,6 +105,7 @@ UpkeepLoop::SteadyTime UpkeepLoop::purge() {
 void UpkeepLoop::make_room() {
     try {
         parts_.store->make_room();
+        parts_.store->forget_nodes();
     } catch (const StoreError& error) {
         // Two ranges lie ahead, and beyond them is a default partition: this can wait for a quieter moment.
         if (!error.transient()) parts_.log->warn("no partition could be made ahead: {}", error.what());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -16,7 +17,7 @@ namespace pawl::runtime {
 /// What every node does for all of them: takes over what lost nodes held, makes scheduled work ready when it is due, and
 /// makes room for new ids. It depends on no row or lock that a dying node could leave behind.
 ///
-/// **Threads**: confined to one thread.
+/// **Threads**: `step` is confined to one thread.
 class UpkeepLoop {
 public:
     struct Parts {
@@ -37,10 +38,15 @@ public:
 
     base::Loop::Wait step(const std::stop_token& stop);
 
+    /// As ClaimLoop's. Safe from any thread.
+    void announce_anew() noexcept { announce_anew_.store(true, std::memory_order_release); }
+
 private:
     using SteadyTime = std::chrono::steady_clock::time_point;
 
     void rescue(const std::stop_token& stop);
+    /// One round, entered into the ledger.
+    [[nodiscard]] store::Rescued take_over();
     [[nodiscard]] std::optional<std::chrono::microseconds> promote(const std::stop_token& stop);
     void make_room();
     /// One window of ended jobs; when the next is due.
@@ -54,6 +60,7 @@ private:
     /// When scheduled work was last said to be looked after.
     std::optional<SteadyTime> announced_{};
     store::NodeId announced_by_ = 0;
+    std::atomic<bool> announce_anew_{false};
 };
 
 }  // namespace pawl::runtime

@@ -268,6 +268,8 @@ public:
     virtual Asleep announce_upkeep_sleep(const Sleep& sleep) = 0;
     /// Makes partitions ahead of the ids in use.
     virtual void make_room() = 0;
+    /// Removes nodes that ended more than a day ago and hold no claim, with their settle marks.
+    virtual void forget_nodes() = 0;
 
     // Looking.
     [[nodiscard]] virtual std::optional<JobInfo> find(JobId id) = 0;

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include <gtest/gtest.h>
+#include <pqxx/pqxx>
 
 #include <pawl/events.hpp>
 #include <pawl/job_context.hpp>
@@ -66,6 +67,47 @@ TEST_F(Fence, a_node_that_cannot_say_it_lives_stops_its_handlers_and_comes_back_
     EXPECT_EQ(scheduler.find(id)->attempts, 0);
     EXPECT_EQ(number("select count(*) from @schema@.attempt"), 0);
     EXPECT_EQ(number("select count(*) from @schema@.node"), 2);
+}
+
+// What a handler finished is not run again because a write was held up, as long as nobody took its claim.
+TEST_F(Fence, a_fenced_node_writes_what_was_decided_before_it_registers_anew) {
+    Options slow = hasty();
+    slow.node_expiry = 2s;
+    Scheduler scheduler(slow);
+    std::atomic<int> runs{};
+    Signal began, go;
+    scheduler.on<Nudge>([&](const Nudge&) {
+        ++runs;
+        began.raise();
+        EXPECT_TRUE(go.wait());
+    });
+    Heard<NodeFenced> fenced(scheduler);
+    Heard<NodeStarted> started(scheduler);
+    Heard<JobSucceeded> succeeded(scheduler);
+    Heard<StaleOutcome> stale(scheduler);
+    const JobId id = scheduler.enqueue(Nudge{}).submit().id();
+    scheduler.start();
+    ASSERT_TRUE(began.wait());
+
+    pqxx::connection connection{dsn()};
+    pqxx::work holding_claim{connection};
+    holding_claim.exec(store::pg::with_schema("select 1 from @schema@.claim for update", schema()));
+    {
+        store::pg::Transaction holding_node(admin());
+        holding_node.run(
+            store::pg::Statement{{}, store::pg::with_schema("select 1 from @schema@.node for update", schema())});
+        go.raise();
+        ASSERT_TRUE(fenced.wait());
+    }
+    // The database is back for its heartbeats, and the outcome is still under way.
+    ASSERT_TRUE(tests::eventually(
+        [&] { return number("select count(*) from @schema@.node where heartbeat_at > now() - interval '1 s'") == 1; }));
+    EXPECT_EQ(number("select count(*) from @schema@.node"), 1);
+    holding_claim.commit();
+    EXPECT_TRUE(succeeded.wait_of(id));
+    ASSERT_TRUE(started.wait(2));
+    EXPECT_EQ(runs, 1);
+    EXPECT_EQ(stale.count(), 0U);
 }
 
 TEST_F(Fence, a_node_that_others_declared_dead_finds_out_and_registers_anew) {

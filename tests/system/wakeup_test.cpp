@@ -67,6 +67,22 @@ TEST_F(Wakeup, so_it_is_by_a_commit_long_after_it_fell_asleep) {
     EXPECT_LT(steady_clock::now() - committed, 2s);
 }
 
+// B085: a server that restarts after a crash has forgotten who sleeps.
+TEST_F(Wakeup, a_new_listening_connection_says_anew_who_sleeps) {
+    Scheduler scheduler(idle());
+    scheduler.on<Count>([](const Count&) {});
+    Heard<JobSucceeded> succeeded(scheduler);
+    scheduler.start();
+    ASSERT_TRUE(asleep());
+    (void)sql("truncate @schema@.waiting");
+    (void)sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pawl listener'");
+    ASSERT_TRUE(asleep());
+    const auto enqueued = steady_clock::now();
+    (void)Scheduler(producer()).enqueue(Count{1}).submit();
+    ASSERT_TRUE(succeeded.wait());
+    EXPECT_LT(steady_clock::now() - enqueued, 2s);
+}
+
 TEST_F(Wakeup, a_delayed_job_wakes_it_at_its_time) {
     Scheduler scheduler(idle());
     scheduler.on<Count>([](const Count&) {});

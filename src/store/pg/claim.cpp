@@ -155,7 +155,7 @@ Claimed ClaimVerbs::claim(Connection& connection, Names& names, const Claim& wan
     claimed.node_alive = rows.boolean(0, 0);
     claimed.met_locks = rows.boolean(0, 1);
     claimed.oldest_writer = static_cast<std::uint64_t>(rows.int64(0, 2));
-    claimed.jobs = read_jobs(rows, 3, names, connection);
+    claimed.jobs = read_jobs(rows, 3, wanted.node, names, connection);
     return claimed;
 }
 

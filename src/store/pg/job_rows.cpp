@@ -34,9 +34,10 @@ int to_int(const std::string& text) {
     return value;
 }
 
-std::shared_ptr<const model::ClaimedJob> read_job(const Result& rows, std::size_t row, int column, Names& names,
-                                                  Connection& connection) {
+std::shared_ptr<const model::ClaimedJob> read_job(const Result& rows, std::size_t row, int column, model::NodeId node,
+                                                  Names& names, Connection& connection) {
     auto job = std::make_shared<model::ClaimedJob>();
+    job->node = node;
     job->slot.token = rows.int64(row, column);
     job->slot.position = rows.int32(row, column + 1);
     job->slot.id = rows.int64(row, column + 2);
@@ -72,13 +73,13 @@ std::shared_ptr<const model::ClaimedJob> read_job(const Result& rows, std::size_
 
 }  // namespace
 
-std::vector<std::shared_ptr<const model::ClaimedJob>> read_jobs(const Result& rows, int first, Names& names,
-                                                                Connection& connection) {
+std::vector<std::shared_ptr<const model::ClaimedJob>> read_jobs(const Result& rows, int first, model::NodeId node,
+                                                                Names& names, Connection& connection) {
     std::vector<std::shared_ptr<const model::ClaimedJob>> jobs;
     jobs.reserve(rows.size());
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (rows.is_null(row, first + 2)) continue;
-        jobs.push_back(read_job(rows, row, first, names, connection));
+        jobs.push_back(read_job(rows, row, first, node, names, connection));
     }
     return jobs;
 }

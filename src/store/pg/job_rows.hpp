@@ -18,8 +18,9 @@ namespace pawl::store::pg {
 /// A job row that somebody deleted by hand leaves the columns from `payload` on null.
 extern const std::string_view job_columns;
 
-/// Reads the columns above, the first of which is number `first`. Rows without an id are left out.
+/// Reads the columns above, the first of which is number `first`, claimed for `node`. Rows without an id are left out.
 [[nodiscard]] std::vector<std::shared_ptr<const model::ClaimedJob>> read_jobs(const Result& rows, int first,
-                                                                              Names& names, Connection& connection);
+                                                                              model::NodeId node, Names& names,
+                                                                              Connection& connection);
 
 }  // namespace pawl::store::pg

@@ -82,9 +82,6 @@ with stopped as (
 ), awake as (
     delete from @schema@.waiting
     where node = $1
-), trimmed as (
-    delete from @schema@.settled
-    where node = $1
 ), gone as (
     delete from @schema@.claim
     where id = any (array(select id from @schema@.claim where node = $1 and lost_by is null order by id for update))
@@ -130,7 +127,7 @@ std::int64_t NodeVerbs::release_claims(Connection& connection, NodeId node, std:
 
 std::vector<LostClaim> NodeVerbs::load_claims(Connection& connection, Names& names, NodeId node,
                                               std::span<const ClaimToken> tokens) const {
-    return read_lost_claims(connection.run(load_, Params{}.add(node).add(tokens)), 0, names, connection);
+    return read_lost_claims(connection.run(load_, Params{}.add(node).add(tokens)), 0, node, names, connection);
 }
 
 std::int64_t NodeVerbs::say_goodbye(Connection& connection, NodeId node) const {

@@ -112,6 +112,7 @@ public:
     Purged purge(const Purge& round) override { return upkeep_.purge(upkeep_lane_(), round); }
     Asleep announce_upkeep_sleep(const Sleep& sleep) override { return claim_.announce_sleep(upkeep_lane_(), sleep); }
     void make_room() override { upkeep_.make_room(upkeep_lane_()); }
+    void forget_nodes() override { upkeep_.forget_nodes(upkeep_lane_()); }
 
     std::optional<JobInfo> find(JobId id) override { return look_.find(*pool_.borrow(), id); }
     std::vector<JobInfo> search(const Search& wanted) override { return look_.search(*pool_.borrow(), wanted); }

@@ -140,6 +140,19 @@ select (select ours from turn), (select count(*) from seen), (select max(id) fro
        (select coalesce(bool_or(finished_at < clock_timestamp() - interval '1 microsecond'
                                               * least($3::bigint, $4::bigint, $5::bigint)), false) from seen))";
 
+// A node that stopped leaves its last settle marks, because an outcome in doubt may still be asked for. No claim statement
+// and no outcome of a process is a day old.
+constexpr std::string_view forget_nodes_sql = R"(
+with forgotten as (
+    delete from @schema@.node n
+    where n.state <> 'alive'
+      and n.heartbeat_at < clock_timestamp() - interval '1 day'
+      and not exists (select from @schema@.claim c where c.node = n.id)
+    returning id
+)
+delete from @schema@.settled
+where node in (select id from forgotten))";
+
 std::optional<std::int64_t> span_or_null(const std::optional<Duration>& span) {
     return span ? std::optional(storable_span(span->microseconds())) : std::nullopt;
 }
@@ -153,12 +166,13 @@ UpkeepVerbs::UpkeepVerbs(std::string_view schema)
       make_due_{"", with_schema(make_due_sql, schema)},
       purge_{"purge", with_schema(purge_sql, schema)},
       short_lock_wait_{"", "select set_config('lock_timeout', '200ms', true)"},
-      make_room_{"make_room", with_schema("select @schema@.make_partitions()", schema)} {}
+      make_room_{"make_room", with_schema("select @schema@.make_partitions()", schema)},
+      forget_nodes_{"forget_nodes", with_schema(forget_nodes_sql, schema)} {}
 
 Rescued UpkeepVerbs::rescue(Connection& connection, Names& names, const Rescue& round) const {
     const Result rows = connection.run(rescue_, Params{}.add(round.node).add(round.limit).add(round.may_expire));
     return {.expired = rows.int64_array(0, 0),
-            .claims = read_lost_claims(rows, 2, names, connection),
+            .claims = read_lost_claims(rows, 2, round.node, names, connection),
             .released = rows.int64(0, 1)};
 }
 
@@ -185,6 +199,8 @@ Purged UpkeepVerbs::purge(Connection& connection, const Purge& round) const {
             .jobs = rows.int64(0, 3),
             .attempts = rows.int64(0, 4)};
 }
+
+void UpkeepVerbs::forget_nodes(Connection& connection) const { connection.run(forget_nodes_); }
 
 void UpkeepVerbs::make_room(Connection& connection) const {
     // Attaching a partition locks out readers of the default one: it waits for them briefly, and comes back later.

@@ -18,6 +18,7 @@ public:
     [[nodiscard]] std::int64_t make_due(Connection& connection) const;
     [[nodiscard]] Purged purge(Connection& connection, const Purge& round) const;
     void make_room(Connection& connection) const;
+    void forget_nodes(Connection& connection) const;
 
 private:
     Statement rescue_;
@@ -26,6 +27,7 @@ private:
     Statement purge_;
     Statement short_lock_wait_;
     Statement make_room_;
+    Statement forget_nodes_;
 };
 
 }  // namespace pawl::store::pg
