@@ -140,7 +140,8 @@ TEST_F(Nodes, say_goodbye_gives_back_uncounted_what_was_not_settled) {
     EXPECT_EQ(state_of(leaving), "stopped");
     EXPECT_EQ(claims_of(leaving), 0);
     EXPECT_EQ(number("select count(*) from @schema@.waiting"), 0);
-    EXPECT_EQ(number("select count(*) from @schema@.settled where node = $1", Params{}.add(leaving)), 0);
+    // A settle in doubt may still come: its mark stays until the node is forgotten.
+    EXPECT_EQ(number("select count(*) from @schema@.settled where node = $1", Params{}.add(leaving)), 1);
     const Claimed again = claim();
     EXPECT_EQ(ids_of(again), std::vector<JobId>(ids.begin() + 1, ids.end()));
     for (const auto& job : again.jobs) {
