@@ -71,6 +71,10 @@ void Pool::set_prefetch(std::string_view queue, int jobs) {
     if (auto* const workers = find(queue)) workers->set_prefetch(jobs);
 }
 
+void Pool::tell_capacity_anew(std::string_view queue) {
+    if (QueueWorkers* const workers = find(queue)) workers->tell_capacity_anew();
+}
+
 std::vector<Job> Pool::take_back_unstarted(std::string_view queue, std::chrono::nanoseconds older_than) {
     auto* const workers = find(queue);
     if (workers == nullptr) return {};

@@ -105,6 +105,9 @@ public:
     /// How many jobs of a queue are to wait here beyond those that run: capacity is told when half of them are gone.
     /// Zero at first: told when a thread is free and nothing waits.
     void set_prefetch(std::string_view queue, int jobs);
+    /// Capacity is told once until jobs are pushed; a claimer that looks at the load and then claims nothing has to ask for
+    /// being told once more, before it looks.
+    void tell_capacity_anew(std::string_view queue);
 
     /// Takes out what has not begun and waits at least this long, oldest first.
     [[nodiscard]] std::vector<Job> take_back_unstarted(std::string_view queue, std::chrono::nanoseconds older_than);

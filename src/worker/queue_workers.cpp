@@ -73,6 +73,11 @@ Load QueueWorkers::load() const {
     return {serving_, running_, static_cast<int>(unstarted_.size()), static_cast<int>(abandoned_.size()), mean_run_};
 }
 
+void QueueWorkers::tell_capacity_anew() {
+    const MutexLock lock{mutex_};
+    capacity_told_ = false;
+}
+
 void QueueWorkers::set_prefetch(int jobs) {
     const MutexLock lock{mutex_};
     prefetch_ = std::max(jobs, 0);

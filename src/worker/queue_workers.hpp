@@ -34,6 +34,7 @@ public:
     bool push(const std::vector<Job>& jobs);
     Load load() const;
     void set_prefetch(int jobs);
+    void tell_capacity_anew();
 
     /// What has not begun and was pushed until then.
     std::vector<Job> take_back_pushed_until(SteadyTime time);

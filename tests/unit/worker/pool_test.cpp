@@ -165,6 +165,31 @@ TEST_F(PoolTest, tells_capacity_when_half_of_the_prefetch_is_gone) {
     EXPECT_EQ(unstarted, (std::vector<int>{4}));
 }
 
+// What a claimer found too full to claim for, under a smaller prefetch, empties without another push.
+TEST_F(PoolTest, tells_capacity_once_more_to_a_claimer_that_asked_anew) {
+    std::vector<int> unstarted;
+    make(1, {.run =
+                 [&](const Attempt&) {
+                     entered.raise();
+                     EXPECT_TRUE(go.wait());
+                 },
+             .on_capacity =
+                 [&](const std::string& queue) {
+                     if (queue != "default") return;
+                     unstarted.push_back(pool->load("default")->unstarted);
+                     if (unstarted.size() > 1) return;
+                     pool->tell_capacity_anew("default");
+                     pool->set_prefetch("default", 4);
+                 }});
+    pool->set_prefetch("default", 8);
+    ASSERT_TRUE(pool->push("default", jobs(1, 9)));
+    pool->start();
+    go.raise();
+    ASSERT_TRUE(pool->wait_idle(in(10s)));
+    static_cast<void>(pool->finish(in(10s)));
+    EXPECT_EQ(unstarted, (std::vector<int>{4, 2}));
+}
+
 TEST_F(PoolTest, survives_a_run_that_throws) {  // B190, B192
     make(1, {.run = [](const Attempt&) { throw 42; }});
     pool->start();
