@@ -81,8 +81,9 @@ struct Options {
     /// is then found by looking every `poll_floor`.
     bool listen{true};
 
-    /// Jobs taken in one claim at most. From 1 to 128. Default 128. Small ones cost round trips.
-    int claim_limit{128};
+    /// Jobs taken by one claim statement at most. From 1 to 1,024. Default 512. Small ones cost round trips; large ones make
+    /// fast jobs wait here while other nodes are idle.
+    int claim_limit{512};
 
     /// How much work, in time at the kinds' mean run times, is claimed ahead of the threads. From zero, which claims only
     /// for free threads, to 1 s. Default 75 ms. Much of it gives other nodes less and comes back at a stop.

@@ -54,7 +54,7 @@ void validate_node(const Options& options) {
         throw ConfigError("node_expiry", "must be at least 3 heartbeats, or a node that is late once counts as dead");
     }
     if (options.poll_floor) require_span("poll_floor", *options.poll_floor, 10ms, 1h, "from 10 ms to 1 h");
-    require_range("claim_limit", options.claim_limit, 1, 128);
+    require_range("claim_limit", options.claim_limit, 1, 1024);
     require_span("prefetch_target", options.prefetch_target, 0s, 1s, "from zero to 1 s");
     require_span("reconnect.longest", options.reconnect.longest, 1ms, 10min, "from 1 ms to 10 min");
     require_span("reconnect.first", options.reconnect.first, 1ms, 10min, "from 1 ms to 10 min");

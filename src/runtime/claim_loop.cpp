@@ -15,7 +15,8 @@ constexpr std::chrono::seconds stale_after{1};
 constexpr std::chrono::milliseconds stale_check{250};
 constexpr std::chrono::milliseconds first_nap{50};
 /// Claimed ahead at most, whatever the target says: it bounds memory, and what comes back at a stop.
-constexpr int most_prefetch = 512;
+constexpr int most_prefetch = 1024;
+constexpr std::size_t most_prefetch_bytes = 8 * 1024 * 1024;
 
 }  // namespace
 
@@ -68,7 +69,14 @@ store::Claimed ClaimLoop::claim(const std::vector<store::QueueRoom>& rooms) {
     const ClaimLedger::UnderWay under_way(*parts_.ledger);
     store::Claimed claimed = parts_.store->claim({node, rooms, marks_.starts(), parts_.kinds, given_up});
     marks_.advance(claimed.jobs);
-    if (!claimed.jobs.empty()) parts_.ledger->enter(claimed.jobs.front()->slot.token, claimed.jobs.size());
+    std::map<ClaimToken, std::size_t> sizes;
+    std::size_t bytes = 0;
+    for (const worker::Job& job : claimed.jobs) {
+        ++sizes[job->slot.token];
+        bytes += job->payload.size();
+    }
+    for (const auto& [token, size] : sizes) parts_.ledger->enter(token, size);
+    if (!claimed.jobs.empty()) mean_payload_ = bytes / claimed.jobs.size();
     return claimed;
 }
 
@@ -99,6 +107,8 @@ std::vector<store::QueueRoom> ClaimLoop::rooms() {
     // Each claim begins with another queue, so that none takes the whole of a claim for ever.
     for (std::size_t i = 0; i < queues_.size() && left > 0; ++i) {
         QueueState& state = queues_[(first_queue_ + i) % queues_.size()];
+        // Before the look: what comes free after it is told, and ends the wait for it.
+        parts_.pool->tell_capacity_anew(state.queue.name);
         const auto load = parts_.pool->load(state.queue.name);
         if (!load) continue;
         const int free = load->free_slots();
@@ -119,7 +129,8 @@ int ClaimLoop::prefetch(const worker::Load& load) const {
     if (!load.mean_run || load.width == 0) return 0;
     const auto mean = std::max<std::int64_t>(load.mean_run->count(), 1);
     const std::int64_t jobs = parts_.prefetch_target.count() / mean * load.width;
-    return static_cast<int>(std::min<std::int64_t>(jobs, most_prefetch));
+    const auto fitting = static_cast<std::int64_t>(most_prefetch_bytes / std::max<std::size_t>(mean_payload_, 1));
+    return static_cast<int>(std::min({jobs, fitting, std::int64_t{most_prefetch}}));
 }
 
 void ClaimLoop::give_back_stale_prefetch() {

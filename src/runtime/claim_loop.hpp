@@ -38,7 +38,7 @@ public:
         std::shared_ptr<const Lease> lease;
         std::shared_ptr<const Publisher> publisher;
         std::shared_ptr<RandomSource> random;
-        int claim_limit{128};
+        int claim_limit{512};
         std::chrono::nanoseconds prefetch_target{};
         std::chrono::nanoseconds poll_floor{};
     };
@@ -79,6 +79,8 @@ private:
 
     const Parts parts_;
     std::vector<QueueState> queues_;
+    /// Of the last claim, in bytes.
+    std::size_t mean_payload_ = 0;
     std::size_t first_queue_ = 0;
     ClaimMarks marks_;
     std::atomic<bool> look_through_{true};

@@ -40,7 +40,7 @@ struct EngineSetup {
     std::chrono::microseconds heartbeat{};
     std::chrono::microseconds poll_floor{};
     bool listen{true};
-    int claim_limit{128};
+    int claim_limit{512};
     std::chrono::microseconds prefetch_target{};
     Duration default_timeout;
     double soft_limit{0.8};

@@ -62,7 +62,7 @@ struct Claim {
 };
 
 struct Claimed {
-    /// In claim order; all of one token.
+    /// In claim order; up to 128 of one token, one token after the other.
     std::vector<std::shared_ptr<const model::ClaimedJob>> jobs;
     /// Rows were seen that somebody else had locked: a look right after may find more.
     bool met_locks{};

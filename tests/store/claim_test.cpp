@@ -118,29 +118,71 @@ TEST_F(Claims, cut_a_range_and_put_the_rest_back_where_it_was) {
     EXPECT_EQ(number("select count(*) from @schema@.ready"), 0);
 }
 
-// A claim's arrays and its bitmap have a fixed width.
-TEST_F(Claims, hold_at_most_128_jobs_whatever_the_rooms_are) {
+// A claim's arrays and its bitmap have a fixed width, so one statement makes as many claims as it takes.
+TEST_F(Claims, hold_at_most_128_jobs_each_whatever_the_rooms_are) {
     std::vector<QueueRoom> rooms;
     for (const char* queue : {"a", "b", "c"}) {
         enqueue(100, of(Priority::normal, queue));
         rooms.push_back({queue_id(queue), 100});
     }
-    std::set<JobId> seen;
-    for (int rounds = 0; seen.size() < 300 && rounds < 10; ++rounds) {
-        const Claimed claimed = claim_from(rooms);
-        ASSERT_LE(claimed.jobs.size(), 128U);
-        std::vector<model::Settlement> settlements;
-        for (const auto& job : claimed.jobs) {
-            EXPECT_TRUE(seen.insert(job->slot.id).second);
-            settlements.push_back(tests::settlement(job, model::Verdict::complete));
-        }
-        EXPECT_THAT(settle(settlements), ::testing::Each(true));
+    const Claimed claimed = claim_from(rooms);
+    ASSERT_THAT(claimed.jobs, SizeIs(300));
+    std::map<ClaimToken, std::vector<int>> positions;
+    std::vector<model::Settlement> settlements;
+    for (const auto& job : claimed.jobs) {
+        positions[job->slot.token].push_back(job->slot.position);
+        settlements.push_back(tests::settlement(job, model::Verdict::complete));
     }
-    EXPECT_THAT(seen, SizeIs(300));
-    EXPECT_EQ(number("select count(*) from @schema@.claim"), 0);
+    std::vector<std::size_t> sizes;
+    for (const auto& [token, places] : positions) {
+        sizes.push_back(places.size());
+        for (std::size_t i = 0; i < places.size(); ++i) EXPECT_EQ(places[i], static_cast<int>(i));
+    }
+    EXPECT_THAT(sizes, ElementsAre(128U, 128U, 44U));
+    EXPECT_EQ(number("select count(*) from @schema@.claim"), 3);
+    EXPECT_EQ(number("select count(*) from @schema@.live where state = 'running'"), 300);
 
-    enqueue(200, of(Priority::normal, "a"));
-    EXPECT_THAT(claim_from({{queue_id("a"), 1000}}).jobs, SizeIs(128));
+    EXPECT_THAT(settle(settlements), ::testing::Each(true));
+    EXPECT_EQ(number("select count(*) from @schema@.claim"), 0);
+    EXPECT_EQ(number("select count(*) from @schema@.done"), 300);
+}
+
+TEST_F(Claims, fill_the_last_claim_to_its_last_place) {
+    enqueue(256);
+    const Claimed claimed = claim(256);
+    ASSERT_THAT(claimed.jobs, SizeIs(256));
+    EXPECT_EQ(number("select count(*) from @schema@.claim"), 2);
+    EXPECT_EQ(number("select sum(bit_count(settled)) from @schema@.claim"), 0);
+    EXPECT_EQ(claimed.jobs.back()->slot.position, 127);
+}
+
+// Only the first job of a range carries what all of it have in common.
+TEST_F(Claims, know_of_each_job_what_its_whole_call_was_given) {
+    const auto alike = [](auto& spec) {
+        spec.tags = {"one", "two"};
+        spec.params = {{"tenant", "7"}};
+        spec.max_retries = 9;
+        spec.timeout = std::chrono::seconds(11);
+        spec.payload_version = 3;
+        spec.priority = Priority::high;
+    };
+    const std::vector<JobId> ids = enqueue(3, job_spec(alike));
+    const JobId plain = enqueue_one();
+    const Claimed claimed = claim(10);
+    ASSERT_THAT(ids_of(claimed), ElementsAre(ids[0], ids[1], ids[2], plain));
+    for (std::size_t i = 0; i < 3; ++i) {
+        const model::ClaimedJob& job = *claimed.jobs[i];
+        EXPECT_THAT(job.tags, ElementsAre("one", "two"));
+        EXPECT_EQ(job.params.at("tenant"), "7");
+        EXPECT_EQ(job.max_retries, 9);
+        EXPECT_EQ(job.timeout->microseconds(), std::chrono::seconds(11));
+        EXPECT_EQ(job.payload_version, 3);
+        EXPECT_EQ(job.facts.priority, Priority::high);
+        EXPECT_EQ(job.created_at, claimed.jobs[0]->created_at);
+        EXPECT_FALSE(job.payload.empty());
+    }
+    EXPECT_THAT(claimed.jobs[3]->tags, IsEmpty());
+    EXPECT_EQ(claimed.jobs[3]->max_retries, std::nullopt);
 }
 
 TEST_F(Claims, leave_kinds_alone_that_nobody_here_handles) {

@@ -20,7 +20,10 @@ constexpr int levels = 5;
 //
 // Candidates are read per queue and level from the remembered start, without locks, by ready_claim; a level counts as
 // one minute of waiting, so that none starves. Only the winners are locked, by ctid, and those that somebody else has
-// are skipped. A range that does not fit is cut: the rest goes back under the same key. A claim holds 128 jobs.
+// are skipped. A range that does not fit is cut: the rest goes back under the same key. A row of claim holds 128 jobs; as
+// many rows are made as it takes, because a statement costs as much as a hundred jobs do.
+//
+// The jobs of a range are alike in all but id and payload: only the first of them, its head, carries the rest.
 constexpr std::string_view claim_sql = R"(
 with alive as (
     select id from @schema@.node where id = $1 and state = 'alive'
@@ -48,15 +51,8 @@ with alive as (
     select place, turn, first_id, n, room,
            sum(n) over (partition by queue order by turn, first_id rows unbounded preceding) - n as before
     from candidate
-), fitting as (
-    select place, turn, first_id, least(n, room - before) as fits from ranked where before < room
 ), winner as materialized (
-    select place, least(fits, 128 - before) as fits
-    from (
-        select place, fits, sum(fits) over (order by turn, first_id rows unbounded preceding) - fits as before
-        from fitting
-    ) f
-    where before < 128
+    select place, least(n, room - before) as fits from ranked where before < room
 ), taken as (
     delete from @schema@.ready
     where ctid = any (array(
@@ -72,21 +68,28 @@ with alive as (
     from part
     where size < n
 ), numbered as materialized (
-    select p.first_id + i as id, p.queue, p.kind, p.attempts, p.priority, p.crashes, p.suspect, p.run_at,
-           row_number() over (order by p.run_at + p.priority * interval '1 minute', p.first_id, i)::int - 1 as position
+    select p.first_id + i as id, i = 0 as head, p.queue, p.kind, p.attempts, p.priority, p.crashes, p.suspect, p.run_at,
+           row_number() over (order by p.run_at + p.priority * interval '1 minute', p.first_id, i)::int - 1 as nth
     from part p
     cross join lateral generate_series(0, p.size - 1) i
 ), claimed as (
     insert into @schema@.claim (node, settled, suspects, ids, attempts, queues, kinds, priorities, crashes)
-    select $1, repeat('0', count(*)::int)::bit(128) | (~ repeat('0', 128)::bit(128) >> count(*)::int),
-           string_agg(case when suspect then '1' else '0' end, '' order by position)::bit(128),
-           array_agg(id order by position), array_agg(attempts order by position), array_agg(queue order by position),
-           array_agg(kind order by position), array_agg(priority order by position), array_agg(crashes order by position)
-    from numbered
-    having count(*) > 0
+    select $1, repeat('0', c.n)::bit(128) | (~ repeat('0', 128)::bit(128) >> c.n), c.suspects::bit(128), c.ids, c.attempts,
+           c.queues, c.kinds, c.priorities, c.crashes
+    from generate_series(0, (select (count(*)::int - 1) / 128 from numbered)) chunk
+    cross join lateral (
+        select count(*)::int as n, string_agg(case when suspect then '1' else '0' end, '') as suspects, array_agg(id) as ids,
+               array_agg(attempts) as attempts, array_agg(queue) as queues, array_agg(kind) as kinds,
+               array_agg(priority) as priorities, array_agg(crashes) as crashes
+        from (select * from numbered where nth / 128 = chunk order by nth) o
+    ) c
+    where c.n > 0
     returning id
 ), item as (
-    select c.id as token, n.* from claimed c cross join numbered n
+    -- Tokens are drawn in the order of the chunks.
+    select c.token, n.nth % 128 as position, n.*
+    from (select id as token, row_number() over (order by id) - 1 as chunk from claimed) c
+    join numbered n on n.nth / 128 = c.chunk
 )
 select exists (select from alive), (select count(*) from winner) > (select count(*) from taken),
        pg_snapshot_xmin(pg_current_snapshot())::text,
@@ -96,7 +99,7 @@ constexpr std::string_view claim_from = R"(
 from (select) as always
 left join item on true
 left join lateral (select * from @schema@.job j where j.id = item.id offset 0) job on true
-order by item.position)";
+order by item.nth)";
 
 // $1 node, $2 queues, $3 wake_in in microseconds or null
 constexpr std::string_view announce_sleep_sql = R"(

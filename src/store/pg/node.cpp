@@ -54,8 +54,8 @@ with gone as (
 // $1 node, $2 tokens
 constexpr std::string_view load_sql = R"(
 with item as (
-    select c.id as token, i - 1 as position, c.ids[i] as id, c.queues[i] as queue, c.kinds[i] as kind, c.attempts[i] as attempts,
-           c.priorities[i] as priority, c.crashes[i] as crashes, get_bit(c.suspects, i - 1) = 1 as suspect,
+    select c.id as token, i - 1 as position, c.ids[i] as id, true as head, c.queues[i] as queue, c.kinds[i] as kind,
+           c.attempts[i] as attempts, c.priorities[i] as priority, c.crashes[i] as crashes, get_bit(c.suspects, i - 1) = 1 as suspect,
            c.claimed_at as run_at, c.lost_by
     from @schema@.claim c
     cross join lateral generate_series(1, cardinality(c.ids)) i

@@ -43,7 +43,8 @@ with given as materialized (
     order by g.token, g.position, g.place
 ), mark as (
     insert into @schema@.settled (node, seq, stale)
-    select $1, $2, array(select place from given where place not in (select place from fenced))
+    select $1, $2, case when (select count(*) from fenced) = cardinality($5::bigint[]) then '{}'
+                        else array(select place from given where place not in (select place from fenced)) end
 ), bits as materialized (
     select h.id, h.settled | bit_or(set_bit(repeat('0', 128)::bit(128), f.position, 1)) as settled
     from fenced f
@@ -98,7 +99,8 @@ with given as materialized (
 )
 select place
 from given
-where place not in (select place from fenced))";
+where (select count(*) from fenced) < cardinality($5::bigint[])
+  and place not in (select place from fenced))";
 
 // $1 node, $2 seq
 constexpr std::string_view read_mark_sql = R"(

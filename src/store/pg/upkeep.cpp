@@ -59,8 +59,8 @@ with alive as (
     where not said_goodbye
     returning *
 ), item as (
-    select o.id as token, i - 1 as position, o.ids[i] as id, o.queues[i] as queue, o.kinds[i] as kind, o.attempts[i] as attempts,
-           o.priorities[i] as priority, o.crashes[i] as crashes, get_bit(o.suspects, i - 1) = 1 as suspect,
+    select o.id as token, i - 1 as position, o.ids[i] as id, true as head, o.queues[i] as queue, o.kinds[i] as kind,
+           o.attempts[i] as attempts, o.priorities[i] as priority, o.crashes[i] as crashes, get_bit(o.suspects, i - 1) = 1 as suspect,
            o.claimed_at as run_at, o.lost_by
     from ours o
     cross join lateral generate_series(1, cardinality(o.ids)) i

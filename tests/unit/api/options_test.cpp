@@ -83,7 +83,7 @@ TEST(Options, are_refused_with_the_name_of_the_field) {
         {"poll_floor", [](auto& o) { o.poll_floor = 0s; }},
         {"poll_floor", [](auto& o) { o.poll_floor = 2h; }},
         {"claim_limit", [](auto& o) { o.claim_limit = 0; }},
-        {"claim_limit", [](auto& o) { o.claim_limit = 129; }},
+        {"claim_limit", [](auto& o) { o.claim_limit = 1025; }},
         {"prefetch_target", [](auto& o) { o.prefetch_target = -1s; }},
         {"prefetch_target", [](auto& o) { o.prefetch_target = 2s; }},
         {"default_timeout", [](auto& o) { o.default_timeout = 0s; }},
