@@ -99,6 +99,7 @@ struct JobCounts {
     std::int64_t ready{};      ///< pending and due
     std::int64_t scheduled{};  ///< pending with a later `run_at`
     std::int64_t running{};
+    std::int64_t paused{};
     std::int64_t succeeded{};
     std::int64_t failed{};  ///< dead letters and discarded ones
     std::int64_t canceled{};

@@ -12,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include <pawl/acts.hpp>
 #include <pawl/clock.hpp>
 #include <pawl/codec.hpp>
+#include <pawl/dead_letters.hpp>
 #include <pawl/enqueue_options.hpp>
 #include <pawl/enqueue_statement.hpp>
 #include <pawl/export.hpp>
@@ -185,6 +187,36 @@ public:
     /// How many jobs stand where.
     [[nodiscard]] JobCounts counts();
     [[nodiscard]] JobCounts counts(std::string_view queue);
+
+    /// Ends a job as `canceled`, wherever it stands. One that runs is fenced at once, its stop token fires on its node, and
+    /// whatever its handler still says is dropped. Nothing is done to a job that has ended.
+    ///
+    /// A job in the middle of a move is waited for. These acts run in transactions of their own, never in a caller's.
+    ///
+    /// **Throws** `ConfigError` for texts that cannot be kept; `StoreError`; when that is `in_doubt()`, the same act again
+    /// says where the job stands.
+    ActResult cancel_job(JobId id, const ActOptions& act = {});
+
+    /// Holds a pending job back until it is resumed; its due time goes on. One that runs is not paused: see its `state`.
+    ActResult pause_job(JobId id, const ActOptions& act = {});
+    /// Lets a paused job go on, at once when its due time has passed.
+    ActResult resume_job(JobId id, const ActOptions& act = {});
+
+    /// Puts a failed job back, a dead letter or a discarded one: the same id, attempts from zero, the whole crash budget, fresh
+    /// counts of rules. Its error is cleared, and the history of its runs kept.
+    ActResult retry_job(JobId id, const RedriveOptions& redrive = {});
+    /// The same for all failed jobs that are meant, those that failed first before the others, up to a limit from 1 to 1,000:
+    /// all of them in one transaction, or none. Gives their ids; fewer than the limit means that there are no more.
+    std::vector<JobId> retry_jobs(const Filter& filter, int limit, const RedriveManyOptions& redrive = {});
+    /// How many `retry_jobs` would find: look before you leap.
+    [[nodiscard]] std::int64_t count_dead_letters(const Filter& filter);
+
+    /// The dead letters that are meant, the latest first, a page at a time.
+    [[nodiscard]] DeadLetterPage dead_letters(const Filter& filter, const PageOptions& page = {});
+    /// The runs of a job that failed, were lost or timed out, with what was decided about each, in order.
+    [[nodiscard]] std::vector<AttemptInfo> attempts(JobId id);
+    /// Who acted on a job, and why, in order.
+    [[nodiscard]] std::vector<Act> acts(JobId id);
 
     /// Calls a function with every event of a type, after the commit that made it true, until what this returns is
     /// destroyed.

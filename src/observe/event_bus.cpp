@@ -86,6 +86,7 @@ public:
     void discard() noexcept;
     bool wait_delivered(std::chrono::steady_clock::time_point until) PAWL_EXCLUDES(mutex_);
     void set_node(std::int64_t node) noexcept { node_.store(node, std::memory_order_relaxed); }
+    std::int64_t node() const noexcept { return node_.load(std::memory_order_relaxed); }
 
 private:
     void push(Event&& event) noexcept PAWL_REQUIRES(mutex_);
@@ -284,6 +285,7 @@ bool EventBus::stop(std::chrono::nanoseconds flush_bound) noexcept {
 }
 
 void EventBus::set_node(std::int64_t node) noexcept { core_->set_node(node); }
+std::int64_t EventBus::node() const noexcept { return core_->node(); }
 
 bool EventBus::wanted(std::size_t type) const noexcept { return core_->wanted(type); }
 

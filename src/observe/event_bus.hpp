@@ -57,6 +57,8 @@ public:
 
     /// The node named by the events that the bus itself makes.
     void set_node(std::int64_t node) noexcept;
+    /// Zero before that.
+    [[nodiscard]] std::int64_t node() const noexcept;
 
     /// Whether anybody listens: ask before building an event.
     template <detail::AnEvent E>

@@ -157,6 +157,9 @@ void Engine::Impl::start() {
                 claim_loop_->poke();
             }
             if (wakeup.scheduled) upkeep_loop_->poke();
+            for (const auto& [node, run] : wakeup.canceled) {
+                if (node == publisher_->node()) node_->drop_canceled(run);
+            }
             return Loop::Wait::zero();
         });
     }

@@ -42,10 +42,14 @@ Loop::Wait NodeLoop::pulse(const std::stop_token& /*stop*/) {
     const Lease::Span sent = Lease::now();
     store::Pulse pulse;
     try {
-        pulse = parts_.store->heartbeat({node, parts_.settle_loop->answered()});
+        pulse = parts_.store->heartbeat({node, parts_.settle_loop->answered(), canceled_upto_});
     } catch (...) {
         unbroken_since_.store(0, std::memory_order_relaxed);
         throw;
+    }
+    for (const store::CanceledRun& run : pulse.canceled) {
+        drop_canceled(run);
+        canceled_upto_ = run.number;
     }
     if (!pulse.alive) fence("the database has this node as dead");
     if (fenced_.load(std::memory_order_acquire)) {
@@ -83,10 +87,16 @@ void NodeLoop::reconcile(std::span<const ClaimToken> known, const store::Pulse& 
         (void)parts_.pool->take_back_claim(token);
         for (const worker::RunningJob& running : parts_.pool->running()) {
             const worker::Job& job = running.run->job();
-            if (job->slot.token == token) parts_.pool->request_stop(job->slot.id, worker::StopReason::canceled);
+            if (job->slot.token == token) parts_.pool->request_stop(token, job->slot.id, worker::StopReason::canceled);
         }
         parts_.ledger->forget(token);
     }
+}
+
+void NodeLoop::drop_canceled(const store::CanceledRun& run) {
+    // Its claim does not hold it any more. What has not begun is dropped; what runs is told, and its outcome will be stale.
+    if (parts_.pool->take_back_unstarted(run.token, run.id) != nullptr) parts_.ledger->settle(run.token);
+    parts_.pool->request_stop(run.token, run.id, worker::StopReason::canceled);
 }
 
 Loop::Wait NodeLoop::guard_lease(const std::stop_token& /*stop*/) {

@@ -46,6 +46,12 @@ public:
     /// Watches the lease, without the database.
     base::Loop::Wait guard_lease(const std::stop_token& stop);
 
+    /// A job was canceled that this node holds, under this token; heard of by notification, or at the heartbeat. Told twice is
+    /// told once.
+    ///
+    /// **Threads**: safe from any thread.
+    void drop_canceled(const store::CanceledRun& run);
+
     /// Whether this node has heartbeats behind it without a gap for one whole expiry, so that it may judge others: an
     /// outage that everybody shares must not make everybody dead.
     [[nodiscard]] bool may_expire_others() const noexcept;
@@ -55,6 +61,7 @@ private:
     void reconcile(std::span<const ClaimToken> known, const store::Pulse& pulse);
 
     const Parts parts_;
+    std::int64_t canceled_upto_ = 0;
     std::atomic<bool> fenced_{false};
     std::atomic<Lease::Span> fenced_at_{};
     /// Since when heartbeats have succeeded without a gap, on the lease's clock; zero: the last one failed.

@@ -8,11 +8,14 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <pawl/dead_letters.hpp>
 #include <pawl/fwd.hpp>
 #include <pawl/job.hpp>
 
+#include "model/acts.hpp"
 #include "model/claimed_job.hpp"
 #include "model/job_spec.hpp"
 #include "model/settlement.hpp"
@@ -97,6 +100,16 @@ struct Heartbeat {
     NodeId node{};
     /// Settle marks up to here are no longer needed.
     std::int64_t settled_upto{};
+    /// Canceled runs up to here have been heard of.
+    std::int64_t canceled_upto{};
+};
+
+/// A run whose job was canceled while it ran.
+struct CanceledRun {
+    /// Grows; none in a notification.
+    std::int64_t number{};
+    ClaimToken token{};
+    JobId id{};
 };
 
 struct OwnClaim {
@@ -109,6 +122,7 @@ struct Pulse {
     bool alive{};
     /// The claims of the node as the database has them.
     std::vector<OwnClaim> claims;
+    std::vector<CanceledRun> canceled;
 };
 
 /// Ids that were taken over, or are owned without memory of it, together with who had them.
@@ -183,6 +197,50 @@ struct Misplaced {
     std::vector<std::string> places;
 };
 
+/// An act on one job, by its id.
+struct ActOn {
+    JobId id{};
+    std::string_view by;
+    std::string_view why;
+};
+
+struct Redrive {
+    ActOn act;
+    std::chrono::microseconds wait{};
+    std::optional<std::string_view> queue{};
+    std::optional<Priority> priority{};
+};
+
+struct RedriveMany {
+    const Filter& filter;
+    int limit{};
+    std::string_view by;
+    std::string_view why;
+    std::chrono::microseconds wait{};
+    std::optional<std::string_view> queue{};
+    std::optional<Priority> priority{};
+    /// Between the due times of two of them.
+    std::chrono::microseconds spacing{};
+};
+
+struct DeadLetterQuery {
+    const Filter& filter;
+    int limit{};
+    /// Those that failed before this one.
+    std::optional<model::Cursor> after{};
+};
+
+/// What an act came to.
+struct Acted {
+    bool done{};
+    /// As in ActResult.
+    std::optional<State> state{};
+    // Of the job, where there is one.
+    std::string kind;
+    std::string queue;
+    int attempts{};
+};
+
 /// Which jobs are looked for; what is not given may be anything.
 struct Search {
     std::string_view kind;
@@ -197,6 +255,8 @@ struct Wakeup {
     bool reconnected{};
     bool scheduled{};
     std::vector<int> queues;
+    /// Of the node that is told.
+    std::vector<std::pair<NodeId, CanceledRun>> canceled;
 };
 
 /// Waits for wake-ups on a connection of its own.
@@ -219,7 +279,7 @@ public:
 ///
 /// Every verb throws `StoreError`; a lost connection is opened anew by the next call, never silently in the middle of one.
 ///
-/// **Threads**: enqueue, find, counts and the schema verbs are safe from any thread. The others are each confined to one
+/// **Threads**: enqueue, find, counts, the acts and the schema verbs are safe from any thread. The others are each confined to one
 /// thread at a time, as noted by the connection they run on: claim, settle, pulse, upkeep.
 class Store {
 public:
@@ -270,6 +330,20 @@ public:
     virtual void make_room() = 0;
     /// Removes nodes that ended more than a day ago and hold no claim, with their settle marks.
     virtual void forget_nodes() = 0;
+
+    // Acts on one job, wherever it stands; none is an answer before the job was seen (it may be in the middle of a move).
+    [[nodiscard]] virtual Acted cancel(const ActOn& act) = 0;
+    [[nodiscard]] virtual Acted pause(const ActOn& act) = 0;
+    [[nodiscard]] virtual Acted resume(const ActOn& act) = 0;
+    [[nodiscard]] virtual Acted redrive(const Redrive& act) = 0;
+
+    // Failed jobs. Filters are already validated.
+    /// Puts back all of those that are meant, up to the limit, the oldest first, or none.
+    [[nodiscard]] virtual std::vector<JobId> redrive(const RedriveMany& act) = 0;
+    [[nodiscard]] virtual std::int64_t count_failed(const Filter& filter) = 0;
+    [[nodiscard]] virtual DeadLetterPage dead_letters(const DeadLetterQuery& query) = 0;
+    [[nodiscard]] virtual std::vector<AttemptInfo> attempts(JobId id) = 0;
+    [[nodiscard]] virtual std::vector<Act> acts(JobId id) = 0;
 
     // Looking.
     [[nodiscard]] virtual std::optional<JobInfo> find(JobId id) = 0;

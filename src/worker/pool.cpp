@@ -88,9 +88,9 @@ std::vector<Job> Pool::take_back_unstarted(std::chrono::nanoseconds older_than) 
     return all;
 }
 
-Job Pool::take_back_unstarted(JobId id) {
+Job Pool::take_back_unstarted(ClaimToken token, JobId id) {
     for (const auto& [name, workers] : queues_) {
-        if (auto job = workers->take_back(id)) return job;
+        if (auto job = workers->take_back(token, id)) return job;
     }
     return nullptr;
 }
@@ -112,10 +112,11 @@ bool Pool::runs_on_this_thread() const {
                        [](const auto& queue) { return queue.second->runs_on_this_thread(); });
 }
 
-int Pool::request_stop(JobId id, StopReason reason) {
+int Pool::request_stop(ClaimToken token, JobId id, StopReason reason) {
     int asked = 0;
     for (const auto& job : running()) {
-        if (job.run->job()->slot.id == id && job.run->request_stop(reason)) ++asked;
+        const model::ClaimSlot& slot = job.run->job()->slot;
+        if (slot.token == token && slot.id == id && job.run->request_stop(reason)) ++asked;
     }
     return asked;
 }

@@ -112,8 +112,8 @@ public:
     /// Takes out what has not begun and waits at least this long, oldest first.
     [[nodiscard]] std::vector<Job> take_back_unstarted(std::string_view queue, std::chrono::nanoseconds older_than);
     [[nodiscard]] std::vector<Job> take_back_unstarted(std::chrono::nanoseconds older_than = {});
-    /// Takes out this one; none when it has begun or is not here.
-    [[nodiscard]] Job take_back_unstarted(JobId id);
+    /// Takes out this one of a claim; none when it has begun or is not here.
+    [[nodiscard]] Job take_back_unstarted(ClaimToken token, JobId id);
     /// Takes out what has not begun of one claim.
     [[nodiscard]] std::vector<Job> take_back_claim(ClaimToken token);
 
@@ -122,7 +122,7 @@ public:
     [[nodiscard]] bool runs_on_this_thread() const;
 
     /// Asks one run to stop, or all of them; how many it was new to.
-    int request_stop(JobId id, StopReason reason);
+    int request_stop(ClaimToken token, JobId id, StopReason reason);
     int request_stop(StopReason reason);
 
     /// Leaves a thread to the handler that does not come back: settles the run from another thread, which then takes its

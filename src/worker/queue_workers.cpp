@@ -95,10 +95,11 @@ std::vector<Job> QueueWorkers::take_back_pushed_until(SteadyTime time) {
     return jobs;
 }
 
-Job QueueWorkers::take_back(JobId id) {
+Job QueueWorkers::take_back(ClaimToken token, JobId id) {
     const MutexLock lock{mutex_};
-    const auto found = std::find_if(unstarted_.begin(), unstarted_.end(),
-                                    [id](const Unstarted& unstarted) { return unstarted.job->slot.id == id; });
+    const auto found = std::find_if(unstarted_.begin(), unstarted_.end(), [=](const Unstarted& unstarted) {
+        return unstarted.job->slot.token == token && unstarted.job->slot.id == id;
+    });
     if (found == unstarted_.end()) return nullptr;
     Job job = std::move(found->job);
     unstarted_.erase(found);

@@ -38,7 +38,7 @@ public:
 
     /// What has not begun and was pushed until then.
     std::vector<Job> take_back_pushed_until(SteadyTime time);
-    Job take_back(JobId id);
+    Job take_back(ClaimToken token, JobId id);
     std::vector<Job> take_back_claim(ClaimToken token);
 
     std::vector<RunningJob> running() const;

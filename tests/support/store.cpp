@@ -101,6 +101,8 @@ std::string StoreTest::place_of(JobId id) {
               select 'claim' from @schema@.claim c cross join lateral generate_subscripts(c.ids, 1) i
               where c.ids[i] = $1 and get_bit(c.settled, i - 1) = 0
               union all
+              select 'parked' from @schema@.parked where id = $1
+              union all
               select 'done' from @schema@.done where id = $1) standing
     )sql",
                           Params{}.add(id));

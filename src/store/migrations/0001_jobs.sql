@@ -8,12 +8,17 @@ create type @schema@.job_state as enum
 create table @schema@.kind (
     id         integer generated always as identity primary key,
     name       text not null unique,
+    runbook    text,
     created_at timestamptz not null default clock_timestamp()
 );
+-- halted_by is the dead letter that paused it.
 create table @schema@.queue (
     id         integer generated always as identity primary key,
     name       text not null unique,
     paused     boolean not null default false,
+    paused_at  timestamptz,
+    halted_by  bigint,
+    runbook    text,
     created_at timestamptz not null default clock_timestamp()
 );
 
@@ -60,6 +65,20 @@ create table @schema@.scheduled (like @schema@.ready including defaults)
 create index scheduled_due on @schema@.scheduled (run_at, first_id);
 create unique index scheduled_id on @schema@.scheduled (first_id);
 
+-- Work that nothing may claim for now: paused by a person, or waiting for another job.
+create table @schema@.parked (
+    id        bigint not null primary key,
+    state     @schema@.job_state not null check (state in ('waiting', 'paused')),
+    parked_at timestamptz not null default clock_timestamp(),
+    run_at    timestamptz not null,
+    queue     integer not null,
+    kind      integer not null,
+    attempts  integer not null,
+    priority  smallint not null,
+    crashes   smallint not null,
+    suspect   boolean not null
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
+
 -- Running work: one row per claimed batch; its id is the token that fences every write of its owner. Bit i of settled
 -- says that ids[i + 1] has left; the bits past the last id are set from the start, so that "all set" means empty.
 -- lost_by is the node that a rescuer took it from. The arrays are stored plain: toasting them would cost more than it saves.
@@ -98,6 +117,7 @@ create table @schema@.done (
     error       jsonb
 ) partition by range (id);
 create index done_dead_letter on @schema@.done (finished_at, id) where state = 'failed' and not discarded;
+create index done_discarded on @schema@.done (finished_at, id) where state = 'failed' and discarded;
 
 -- One row per run that failed, was lost, or timed out, with what was decided about it.
 create table @schema@.attempt (
@@ -146,6 +166,28 @@ create table @schema@.node (
     started_at     timestamptz not null default clock_timestamp(),
     heartbeat_at   timestamptz not null default clock_timestamp()
 ) with (fillfactor = 50, vacuum_truncate = off);
+
+-- Runs whose job was canceled: told to their node by notification, and by its heartbeat where that was lost.
+create table @schema@.canceled_run (
+    number bigint generated always as identity primary key,
+    node   bigint not null,
+    token  bigint not null,
+    id     bigint not null
+) with (vacuum_truncate = off);
+create index canceled_run_node on @schema@.canceled_run (node, number);
+
+-- Who did what to a job from outside, and why.
+create table @schema@.act (
+    id    bigint generated always as identity primary key,
+    job   bigint,
+    queue integer,
+    at    timestamptz not null default clock_timestamp(),
+    verb  text not null,
+    by    text not null,
+    why   text not null
+);
+create index act_job on @schema@.act (job, id) where job is not null;
+create index act_queue on @schema@.act (queue, id) where queue is not null;
 
 -- Who sleeps, so that nobody is notified in vain. Queue 0 stands for the promotion of scheduled work.
 create unlogged table @schema@.waiting (

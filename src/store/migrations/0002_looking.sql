@@ -14,6 +14,9 @@ union all
 select s.first_id + i, 'pending', s.queue, s.priority, s.attempts, s.crashes, s.run_at, null, null
 from @schema@.scheduled s cross join lateral generate_series(0, s.n - 1) i
 union all
+select id, state, queue, priority, attempts, crashes, run_at, null, null
+from @schema@.parked
+union all
 select c.ids[i], 'running', c.queues[i], c.priorities[i], c.attempts[i], c.crashes[i], null, c.id, c.node
 from @schema@.claim c cross join lateral generate_series(1, cardinality(c.ids)) i
 where get_bit(c.settled, i - 1) = 0;
@@ -53,6 +56,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
               order by first_id desc limit 1) s
         where s.first_id + s.n > wanted
         union all
+        select p.state, p.queue, p.priority, p.attempts, p.run_at from @schema@.parked p where p.id = wanted
+        union all
         select 'running', c.queues[at.place], c.priorities[at.place], c.attempts[at.place], null
         from @schema@.claim c cross join lateral (select array_position(c.ids, wanted) as place) at
         where at.place is not null and get_bit(c.settled, at.place - 1) = 0
@@ -81,6 +86,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
         select s.first_id + i, 'scheduled'
         from @schema@.scheduled s cross join lateral generate_series(0, s.n - 1) i
         where s.first_id >= from_id - 99 and s.first_id < end_id
+        union all
+        select p.id, 'parked' from @schema@.parked p where p.id >= from_id and p.id < end_id
         union all
         select c.ids[i], 'claim ' || c.id
         from @schema@.claim c cross join lateral generate_series(1, cardinality(c.ids)) i

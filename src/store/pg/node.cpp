@@ -16,7 +16,7 @@ insert into @schema@.node (name, host, boot, pid, process_start, release, expiry
 values ($1, $2, $3, $4, $5, $6, $7::bigint * interval '1 microsecond')
 returning id)";
 
-// $1 node, $2 settle marks that are no longer needed. Uses claim_node.
+// $1 node, $2 settle marks that are no longer needed, $3 canceled runs that were heard of. Uses claim_node, canceled_run_node.
 constexpr std::string_view heartbeat_sql = R"(
 with beat as (
     update @schema@.node
@@ -28,10 +28,19 @@ with beat as (
     delete from @schema@.settled
     where node = $1
       and seq <= $2
+), heard as (
+    delete from @schema@.canceled_run
+    where node = $1
+      and number <= $3
 )
-select exists (select from beat), c.id, c.lost_by is not null
+select exists (select from beat), c.id, c.lost_by is not null, null, null, null
 from (select) as always
-left join @schema@.claim c on c.node = $1)";
+left join @schema@.claim c on c.node = $1
+union all
+select null, null, null, number, token, id
+from @schema@.canceled_run
+where node = $1
+  and number > $3)";
 
 // Of claims that are `gone`: what they still held goes back uncounted, and keeps its turn as far as it is known.
 constexpr std::string_view give_back_sql = R"(
@@ -113,10 +122,14 @@ NodeId NodeVerbs::register_node(Connection& connection, const Registration& node
 }
 
 Pulse NodeVerbs::heartbeat(Connection& connection, const Heartbeat& beat) const {
-    const Result rows = connection.run(heartbeat_, Params{}.add(beat.node).add(beat.settled_upto));
-    Pulse pulse{.alive = rows.boolean(0, 0), .claims = {}};
+    const Result rows =
+        connection.run(heartbeat_, Params{}.add(beat.node).add(beat.settled_upto).add(beat.canceled_upto));
+    Pulse pulse;
     for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (!rows.is_null(row, 0)) pulse.alive = rows.boolean(row, 0);
         if (!rows.is_null(row, 1)) pulse.claims.push_back({rows.int64(row, 1), rows.boolean(row, 2)});
+        if (!rows.is_null(row, 3))
+            pulse.canceled.push_back({rows.int64(row, 3), rows.int64(row, 4), rows.int64(row, 5)});
     }
     return pulse;
 }

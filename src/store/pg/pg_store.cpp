@@ -4,9 +4,11 @@
 
 #include <pawl/errors.hpp>
 
+#include "store/pg/act.hpp"
 #include "store/pg/claim.hpp"
 #include "store/pg/connection.hpp"
 #include "store/pg/connection_pool.hpp"
+#include "store/pg/dead_letter.hpp"
 #include "store/pg/enqueue.hpp"
 #include "store/pg/look.hpp"
 #include "store/pg/migrator.hpp"
@@ -46,6 +48,8 @@ public:
           settle_(schema_),
           node_(schema_),
           upkeep_(schema_),
+          act_(schema_),
+          dead_letter_(schema_),
           look_(schema_),
           pool_(conninfo_),
           claim_lane_(conninfo_, "pawl claim"),
@@ -114,6 +118,20 @@ public:
     void make_room() override { upkeep_.make_room(upkeep_lane_()); }
     void forget_nodes() override { upkeep_.forget_nodes(upkeep_lane_()); }
 
+    Acted cancel(const ActOn& act) override { return act_.cancel(*pool_.borrow(), act); }
+    Acted pause(const ActOn& act) override { return act_.pause(*pool_.borrow(), act); }
+    Acted resume(const ActOn& act) override { return act_.resume(*pool_.borrow(), act); }
+    Acted redrive(const Redrive& act) override { return dead_letter_.redrive(*pool_.borrow(), names_, act); }
+    std::vector<JobId> redrive(const RedriveMany& act) override {
+        return dead_letter_.redrive(*pool_.borrow(), names_, act);
+    }
+    std::int64_t count_failed(const Filter& filter) override { return dead_letter_.count(*pool_.borrow(), filter); }
+    DeadLetterPage dead_letters(const DeadLetterQuery& query) override {
+        return dead_letter_.page(*pool_.borrow(), query);
+    }
+    std::vector<AttemptInfo> attempts(JobId id) override { return dead_letter_.attempts(*pool_.borrow(), id); }
+    std::vector<Act> acts(JobId id) override { return dead_letter_.acts(*pool_.borrow(), id); }
+
     std::optional<JobInfo> find(JobId id) override { return look_.find(*pool_.borrow(), id); }
     std::vector<JobInfo> search(const Search& wanted) override { return look_.search(*pool_.borrow(), wanted); }
     JobCounts counts(std::optional<std::string_view> queue) override { return look_.counts(*pool_.borrow(), queue); }
@@ -145,6 +163,8 @@ private:
     const SettleVerbs settle_;
     const NodeVerbs node_;
     const UpkeepVerbs upkeep_;
+    const ActVerbs act_;
+    const DeadLetterVerbs dead_letter_;
     const LookVerbs look_;
     ConnectionPool pool_;
     Lane claim_lane_;

@@ -130,6 +130,8 @@ with turn as materialized (
                         * case state when 'succeeded' then $3::bigint when 'failed' then $4::bigint else $5::bigint end
 ), histories as (
     delete from @schema@.attempt where id = any (array(select id from expired)) returning id
+), acts as (
+    delete from @schema@.act where job = any (array(select id from expired))
 ), ended as (
     delete from @schema@.done where id = any (array(select id from expired))
 ), jobs as (
@@ -149,6 +151,9 @@ with forgotten as (
       and n.heartbeat_at < clock_timestamp() - interval '1 day'
       and not exists (select from @schema@.claim c where c.node = n.id)
     returning id
+), untold as (
+    delete from @schema@.canceled_run
+    where node in (select id from forgotten)
 )
 delete from @schema@.settled
 where node in (select id from forgotten))";

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <pawl/clock.hpp>
+#include <pawl/export.hpp>
+#include <pawl/job.hpp>
+
+namespace pawl {
+
+/// Who acts on jobs and queues from outside, and why. Kept with them, told by the events, and shown to people. Both may be
+/// empty; UTF-8 without control characters, at most 200 and 2,000 bytes.
+struct ActOptions {
+    std::string by{};
+    std::string why{};
+};
+
+/// How a job is put back.
+struct RedriveOptions {
+    std::string by{};
+    std::string why{};
+    /// Due after this long, by the database's clock. Default now.
+    Duration wait{};
+    /// None: where it last was.
+    std::optional<std::string> queue{};
+    /// None: as it last was.
+    std::optional<Priority> priority{};
+};
+
+/// What an act on one job came to.
+///
+///     if (!scheduler.cancel_job(id)) …  // it has ended, or was never there
+struct [[nodiscard]] ActResult {
+    /// It was done, by this call.
+    bool done{};
+    /// Where the job stands: after the act when it was done, else what stood against it. None for an id that the database
+    /// does not have (any more).
+    std::optional<State> state{};
+
+    explicit operator bool() const noexcept { return done; }
+};
+
+/// One act on a job, as it was kept.
+struct Act {
+    Time at{};
+    /// `cancel`, `pause`, `resume` or `redrive`.
+    std::string verb;
+    std::string by;
+    std::string why;
+};
+
+}  // namespace pawl

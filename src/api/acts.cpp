@@ -1,0 +1,126 @@
+#include "model/acts.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <pawl/errors.hpp>
+#include <pawl/job_events.hpp>
+#include <pawl/scheduler.hpp>
+
+#include "api/scheduler_impl.hpp"
+#include "model/job_spec.hpp"
+
+namespace pawl {
+namespace {
+
+constexpr int most_at_once = 1000;
+
+void require_at_most(std::string_view field, int limit) {
+    if (limit < 1 || limit > most_at_once) {
+        throw ConfigError(field, fmt::format("is {}; it must be from 1 to {}", limit, most_at_once));
+    }
+}
+
+template <class E>
+void tell(const Scheduler::Impl& impl, JobId id, const store::Acted& acted, const ActOptions& act) {
+    if (!impl.events->wanted<E>()) return;
+    E event;
+    event.time = impl.clock->now();
+    event.node = impl.events->node();
+    event.id = id;
+    event.kind = acted.kind;
+    event.queue = acted.queue;
+    event.attempt = acted.attempts + 1;
+    event.by = act.by;
+    event.why = act.why;
+    impl.events->publish(Event(std::move(event)));
+}
+
+/// One act on one job, told once it is committed.
+template <class E, class Verb>
+ActResult act_on(const Scheduler::Impl& impl, JobId id, const ActOptions& act, Verb verb) {
+    model::validate_act(act.by, act.why);
+    const store::Acted acted = verb(store::ActOn{id, act.by, act.why});
+    if (acted.done) tell<E>(impl, id, acted, act);
+    return {acted.done, acted.state};
+}
+
+std::optional<std::string_view> view_of(const std::optional<std::string>& text) {
+    return text ? std::optional<std::string_view>(*text) : std::nullopt;
+}
+
+std::chrono::microseconds spacing_of(const std::optional<double>& per_second) {
+    if (!per_second) return {};
+    // Written so that what is not a number is refused as well.
+    if (!(*per_second > 0.0)) throw ConfigError("per_second", "must be above zero");
+    return Duration(std::chrono::duration<double>(1.0 / *per_second)).microseconds();
+}
+
+/// Tags are looked for as they are stored.
+Filter normal(Filter filter) {
+    model::validate_filter(filter);
+    filter.tags = model::normal_tags(std::move(filter.tags));
+    return filter;
+}
+
+}  // namespace
+
+ActResult Scheduler::cancel_job(JobId id, const ActOptions& act) {
+    return act_on<JobCanceled>(*impl_, id, act, [this](const store::ActOn& on) { return impl_->store->cancel(on); });
+}
+
+ActResult Scheduler::pause_job(JobId id, const ActOptions& act) {
+    return act_on<JobPaused>(*impl_, id, act, [this](const store::ActOn& on) { return impl_->store->pause(on); });
+}
+
+ActResult Scheduler::resume_job(JobId id, const ActOptions& act) {
+    return act_on<JobResumed>(*impl_, id, act, [this](const store::ActOn& on) { return impl_->store->resume(on); });
+}
+
+ActResult Scheduler::retry_job(JobId id, const RedriveOptions& redrive) {
+    model::validate_redrive(redrive.wait, redrive.queue, redrive.priority);
+    return act_on<JobRedriven>(*impl_, id, {redrive.by, redrive.why}, [&](const store::ActOn& on) {
+        return impl_->store->redrive(
+            store::Redrive{on, redrive.wait.microseconds(), view_of(redrive.queue), redrive.priority});
+    });
+}
+
+std::vector<JobId> Scheduler::retry_jobs(const Filter& filter, int limit, const RedriveManyOptions& redrive) {
+    const Filter wanted = normal(filter);
+    require_at_most("limit", limit);
+    model::validate_act(redrive.by, redrive.why);
+    model::validate_redrive(redrive.wait, redrive.queue, redrive.priority);
+    const std::vector<JobId> ids = impl_->store->redrive(store::RedriveMany{.filter = wanted,
+                                                                            .limit = limit,
+                                                                            .by = redrive.by,
+                                                                            .why = redrive.why,
+                                                                            .wait = redrive.wait.microseconds(),
+                                                                            .queue = view_of(redrive.queue),
+                                                                            .priority = redrive.priority,
+                                                                            .spacing = spacing_of(redrive.per_second)});
+    if (!impl_->events->wanted<JobRedriven>()) return ids;
+    for (const JobId id : ids) {
+        const auto job = impl_->store->find(id);
+        if (!job) continue;
+        tell<JobRedriven>(*impl_, id, {.done = true, .state = job->state, .kind = job->kind, .queue = job->queue},
+                          {redrive.by, redrive.why});
+    }
+    return ids;
+}
+
+std::int64_t Scheduler::count_dead_letters(const Filter& filter) { return impl_->store->count_failed(normal(filter)); }
+
+DeadLetterPage Scheduler::dead_letters(const Filter& filter, const PageOptions& page) {
+    const Filter wanted = normal(filter);
+    require_at_most("limit", page.limit);
+    std::optional<model::Cursor> after;
+    if (page.after) after = model::parse_cursor(*page.after);
+    return impl_->store->dead_letters({wanted, page.limit, after});
+}
+
+std::vector<AttemptInfo> Scheduler::attempts(JobId id) { return impl_->store->attempts(id); }
+
+std::vector<Act> Scheduler::acts(JobId id) { return impl_->store->acts(id); }
+
+}  // namespace pawl
