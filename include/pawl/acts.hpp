@@ -41,6 +41,17 @@ struct [[nodiscard]] ActResult {
     explicit operator bool() const noexcept { return done; }
 };
 
+/// A queue, as people need it.
+struct QueueInfo {
+    std::string name;
+    bool paused{};
+    /// Since when it is paused.
+    std::optional<Time> paused_at{};
+    /// The dead letter that paused it; none when a person did.
+    std::optional<JobId> halted_by{};
+    std::string runbook;
+};
+
 /// One act on a job, as it was kept.
 struct Act {
     Time at{};

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <pawl/backoff.hpp>
 #include <pawl/clock.hpp>
@@ -17,6 +19,7 @@ struct HandlerSettings {
     std::optional<int> max_retries;
     std::optional<Backoff> backoff;
     std::optional<Duration> timeout;
+    std::string runbook;
     Rules rules;
 };
 
@@ -41,6 +44,9 @@ public:
     Handler& with_backoff(Backoff backoff);
     /// The hard limit of one run, when a job does not say it itself. Range: above zero; `no_timeout` for none.
     Handler& with_timeout(Duration timeout);
+
+    /// What to do about its dead letters: a text or an address, at most 2,000 bytes, shown with each of them.
+    Handler& with_runbook(std::string_view runbook);
 
     [[nodiscard]] detail::RuleBook& rule_book() { return open().rules.rule_book(); }
 

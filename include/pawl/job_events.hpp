@@ -81,7 +81,10 @@ struct JobFailureEvent : JobEvent {
 struct JobFailed : JobFailureEvent {};
 
 /// The job is a dead letter now.
-struct JobDlq : JobFailureEvent {};
+struct JobDlq : JobFailureEvent {
+    /// What to do about it; empty when its kind has no runbook.
+    std::string runbook;
+};
 
 /// The job ended as `failed`, yet nobody needs to look at it.
 struct JobDiscarded : JobFailureEvent {};

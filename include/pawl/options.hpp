@@ -15,6 +15,13 @@
 
 namespace pawl {
 
+/// What a dead letter does to its queue.
+enum class DeadLetterAction : unsigned char {
+    go_on,
+    /// The queue is paused, on all nodes, until it is resumed: for work whose order counts.
+    pause_queue,
+};
+
 /// A queue that this scheduler takes jobs from.
 struct QueueOptions {
     /// 1 to 200 bytes of UTF-8 without control characters. Default `default`.
@@ -23,6 +30,14 @@ struct QueueOptions {
     /// as many as the machine has hardware threads. Too few leave it idle while handlers wait for others; each thread
     /// costs a stack.
     int concurrency{0};
+    /// Default `go_on`. Stored with the queue by `start()`, so that it holds whichever node settles the failure; nodes that say
+    /// different things overwrite each other.
+    DeadLetterAction on_dead_letter{DeadLetterAction::go_on};
+    /// What to do about its dead letters: a text or an address, at most 2,000 bytes, shown with each of them. Stored by
+    /// `start()`. Empty: none. A kind's own comes before it.
+    std::string runbook{};
+    /// `start()` refuses without a runbook of the queue, or one of each kind that has a handler here. Default false.
+    bool requires_runbook{false};
 };
 
 /// How long ended jobs are kept. None keeps them for ever; zero removes them at the next purge.

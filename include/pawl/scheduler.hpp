@@ -211,6 +211,14 @@ public:
     /// How many `retry_jobs` would find: look before you leap.
     [[nodiscard]] std::int64_t count_dead_letters(const Filter& filter);
 
+    /// Pauses a queue on all nodes: no claim takes from it any more, what was claimed and has not begun goes back, and what
+    /// runs may end. Takes effect at most one claim statement late. False when it was paused already.
+    bool pause_queue(std::string_view queue, const ActOptions& act = {});
+    /// Lets a queue go on that was paused, or halted by a dead letter. False when it was not paused.
+    bool resume_queue(std::string_view queue, const ActOptions& act = {});
+    /// Every queue that the schema has met, by name.
+    [[nodiscard]] std::vector<QueueInfo> queues();
+
     /// The dead letters that are meant, the latest first, a page at a time.
     [[nodiscard]] DeadLetterPage dead_letters(const Filter& filter, const PageOptions& page = {});
     /// The runs of a job that failed, were lost or timed out, with what was decided about each, in order.

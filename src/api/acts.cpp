@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <pawl/errors.hpp>
-#include <pawl/job_events.hpp>
+#include <pawl/events.hpp>
 #include <pawl/scheduler.hpp>
 
 #include "api/scheduler_impl.hpp"
@@ -32,6 +32,18 @@ void tell(const Scheduler::Impl& impl, JobId id, const store::Acted& acted, cons
     event.kind = acted.kind;
     event.queue = acted.queue;
     event.attempt = acted.attempts + 1;
+    event.by = act.by;
+    event.why = act.why;
+    impl.events->publish(Event(std::move(event)));
+}
+
+template <class E>
+void tell(const Scheduler::Impl& impl, std::string_view queue, const ActOptions& act) {
+    if (!impl.events->wanted<E>()) return;
+    E event;
+    event.time = impl.clock->now();
+    event.node = impl.events->node();
+    event.queue = queue;
     event.by = act.by;
     event.why = act.why;
     impl.events->publish(Event(std::move(event)));
@@ -85,6 +97,24 @@ ActResult Scheduler::retry_job(JobId id, const RedriveOptions& redrive) {
             store::Redrive{on, redrive.wait.microseconds(), view_of(redrive.queue), redrive.priority});
     });
 }
+
+bool Scheduler::pause_queue(std::string_view queue, const ActOptions& act) {
+    model::validate_queue(queue);
+    model::validate_act(act.by, act.why);
+    const bool done = impl_->store->pause_queue({queue, act.by, act.why});
+    if (done) tell<QueuePaused>(*impl_, queue, act);
+    return done;
+}
+
+bool Scheduler::resume_queue(std::string_view queue, const ActOptions& act) {
+    model::validate_queue(queue);
+    model::validate_act(act.by, act.why);
+    const bool done = impl_->store->resume_queue({queue, act.by, act.why});
+    if (done) tell<QueueResumed>(*impl_, queue, act);
+    return done;
+}
+
+std::vector<QueueInfo> Scheduler::queues() { return impl_->store->queues(); }
 
 std::vector<JobId> Scheduler::retry_jobs(const Filter& filter, int limit, const RedriveManyOptions& redrive) {
     const Filter wanted = normal(filter);

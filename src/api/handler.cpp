@@ -3,6 +3,7 @@
 #include <pawl/errors.hpp>
 #include <pawl/handler.hpp>
 
+#include "model/acts.hpp"
 #include "model/job_spec.hpp"
 
 namespace pawl {
@@ -21,6 +22,12 @@ Handler& Handler::with_backoff(Backoff backoff) {
 Handler& Handler::with_timeout(Duration timeout) {
     model::validate_timeout(timeout);
     open().timeout = timeout;
+    return *this;
+}
+
+Handler& Handler::with_runbook(std::string_view runbook) {
+    model::validate_runbook(runbook);
+    open().runbook = runbook;
     return *this;
 }
 

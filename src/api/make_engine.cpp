@@ -31,7 +31,8 @@ runtime::KindSetup kind_setup(const std::string& kind, const worker::Entry& entr
                        .max_retries = entry.settings.max_retries.value_or(options.max_retries),
                        .backoff = entry.settings.backoff.value_or(options.backoff),
                        .crash_budget = options.crash_budget},
-            .timeout = entry.settings.timeout};
+            .timeout = entry.settings.timeout,
+            .runbook = entry.settings.runbook};
 }
 
 }  // namespace
@@ -42,7 +43,12 @@ std::unique_ptr<runtime::Engine> Scheduler::Impl::make_engine() const {
     for (const auto& [kind, entry] : registry.entries()) {
         setup.kinds.push_back(kind_setup(kind, entry, options, classification));
     }
-    for (const QueueOptions& queue : options.queues) setup.queues.push_back({queue.name, threads_of(queue)});
+    for (const QueueOptions& queue : options.queues) {
+        setup.queues.push_back({.name = queue.name,
+                                .concurrency = threads_of(queue),
+                                .runbook = queue.runbook,
+                                .halts = queue.on_dead_letter == DeadLetterAction::pause_queue});
+    }
 
     setup.node_expiry = options.node_expiry.microseconds();
     setup.heartbeat = options.heartbeat.microseconds();

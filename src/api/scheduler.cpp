@@ -1,5 +1,6 @@
 #include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <pawl/errors.hpp>
@@ -51,6 +52,15 @@ Handler& Scheduler::add(const detail::KindInfo& info, std::unique_ptr<detail::In
 void Scheduler::Impl::prepare() const {
     if (options.queues.empty()) throw ConfigError("queues", "are empty: name the queues to take jobs from");
     if (registry.entries().empty()) throw ConfigError("handlers", "are missing: register one with on() before start()");
+
+    for (std::size_t i = 0; i < options.queues.size(); ++i) {
+        if (!options.queues[i].requires_runbook || !options.queues[i].runbook.empty()) continue;
+        for (const auto& [kind, entry] : registry.entries()) {
+            if (!entry.settings.runbook.empty()) continue;
+            throw ConfigError("queues[" + std::to_string(i) + "].runbook",
+                              "is required, and neither the queue has one nor the kind " + kind);
+        }
+    }
 
     if (options.migrate_on_start) store->migrate();
     store->check_schema();

@@ -9,6 +9,7 @@
 #include <pawl/errors.hpp>
 
 #include "base/utf8.hpp"
+#include "model/acts.hpp"
 #include "model/job_spec.hpp"
 
 namespace pawl::api {
@@ -43,6 +44,7 @@ void validate_queues(const std::vector<QueueOptions>& queues) {
         const std::string field = fmt::format("queues[{}]", i);
         model::validate_queue(queues[i].name, field + ".name");
         require_range(field + ".concurrency", queues[i].concurrency, 0, 10'000);
+        model::validate_runbook(queues[i].runbook, field + ".runbook");
         if (!names.insert(queues[i].name).second) throw ConfigError(field + ".name", "occurs twice");
     }
 }

@@ -52,6 +52,8 @@ Cursor parse_cursor(std::string_view text) {
     throw ConfigError("after", "is no place in the dead letters: take `next` of the page before");
 }
 
+void validate_runbook(std::string_view runbook, std::string_view field) { require_text(field, runbook, longest_why); }
+
 void validate_act(std::string_view by, std::string_view why) {
     require_text("by", by, longest_by);
     require_text("why", why, longest_why);

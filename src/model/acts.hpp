@@ -20,6 +20,7 @@ struct Cursor {
 [[nodiscard]] Cursor parse_cursor(std::string_view text);
 
 /// **Throws** `ConfigError` naming the field.
+void validate_runbook(std::string_view runbook, std::string_view field = "runbook");
 void validate_act(std::string_view by, std::string_view why);
 void validate_redrive(Duration wait, const std::optional<std::string>& queue, const std::optional<Priority>& priority);
 void validate_filter(const Filter& filter);

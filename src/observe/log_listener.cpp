@@ -88,8 +88,8 @@ struct Words {
         return fmt::format("timed out after {:.3f} s, its limit is {:.3f} s", seconds(e.elapsed), seconds(e.limit));
     }
     std::string operator()(const JobDlq& e) const {
-        return fmt::format("is a dead letter ({}, {} counted attempts): {}", to_string(e.reason), e.attempts,
-                           text_of(e.record));
+        return fmt::format("is a dead letter ({}, {} counted attempts): {}{}{}", to_string(e.reason), e.attempts,
+                           text_of(e.record), e.runbook.empty() ? "" : "; what to do: ", one_line(e.runbook));
     }
     std::string operator()(const JobDiscarded& e) const { return fmt::format("discarded: {}", text_of(e.record)); }
     // The error stands in the line about the dead letter.

@@ -80,6 +80,13 @@ store::Claimed ClaimLoop::claim(const std::vector<store::QueueRoom>& rooms) {
     return claimed;
 }
 
+std::string_view ClaimLoop::name_of(int queue) const {
+    for (const Queue& one : parts_.queues) {
+        if (one.id == queue) return one.name;
+    }
+    return {};
+}
+
 std::vector<JobId> ClaimLoop::given_up_here() const {
     std::vector<JobId> ids;
     const bool any = std::any_of(queues_.begin(), queues_.end(), [this](const QueueState& state) {

@@ -56,6 +56,9 @@ public:
     /// No more claims from now on.
     void close() noexcept { closed_.store(true, std::memory_order_release); }
 
+    /// Empty for a queue that is not served here.
+    [[nodiscard]] std::string_view name_of(int queue) const;
+
     /// The next claim looks from the start. On the thread of `claim`.
     void forget_marks() { marks_.forget(); }
     /// One claim for the given rooms, entered into the ledger.

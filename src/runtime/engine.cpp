@@ -48,7 +48,8 @@ Engine::Impl::Impl(EngineSetup given)
                                                              .ledger = ledger_,
                                                              .publisher = publisher_,
                                                              .log = setup_.log,
-                                                             .on_fatal = [this] { stop_working(); }});
+                                                             .on_fatal = [this] { stop_working(); },
+                                                             .on_halted = [this](int queue) { hold_back(queue); }});
     node_ = std::make_unique<NodeLoop>(NodeLoop::Parts{.store = setup_.store,
                                                        .flow = flow_,
                                                        .pool = pool_,
@@ -136,8 +137,22 @@ void Engine::Impl::intern_names() {
                                                           .poll_floor = setup_.poll_floor});
 }
 
+void Engine::Impl::describe() const {
+    std::vector<store::QueueFacts> queues;
+    for (const QueueSetup& queue : setup_.queues) queues.push_back({queue.name, queue.runbook, queue.halts});
+    std::vector<store::KindFacts> kinds;
+    for (const KindSetup& kind : setup_.kinds) kinds.push_back({kind.name, kind.runbook});
+    setup_.store->describe(queues, kinds);
+}
+
+void Engine::Impl::hold_back(int queue) {
+    // What has not begun of a paused queue goes back; its claims find nothing until it is resumed.
+    flow_->release(pool_->take_back_unstarted(claim_->name_of(queue), {}), "its queue is paused");
+}
+
 void Engine::Impl::start() {
     intern_names();
+    describe();
     settle_loop_ = loop("pawl settle", [this](const std::stop_token& stop) { return settle_->step(stop); });
     claim_loop_ = loop("pawl claim", [this](const std::stop_token& stop) { return claim_->step(stop); });
     pulse_loop_ = loop("pawl pulse", [this](const std::stop_token& stop) { return node_->pulse(stop); });
@@ -157,6 +172,7 @@ void Engine::Impl::start() {
                 claim_loop_->poke();
             }
             if (wakeup.scheduled) upkeep_loop_->poke();
+            for (const int queue : wakeup.paused) hold_back(queue);
             for (const auto& [node, run] : wakeup.canceled) {
                 if (node == publisher_->node()) node_->drop_canceled(run);
             }

@@ -25,11 +25,14 @@ struct KindSetup {
     failure::FailurePolicy policy;
     /// The kind's own; none: the scheduler's.
     std::optional<Duration> timeout;
+    std::string runbook{};
 };
 
 struct QueueSetup {
     std::string name;
     int concurrency{1};
+    std::string runbook{};
+    bool halts{};
 };
 
 /// What an engine is built of. Validated before it comes here; fields as in Options, with its defaults resolved.

@@ -10,6 +10,7 @@ using base::Loop;
 
 std::size_t Engine::Impl::drain() {
     intern_names();
+    describe();
     setup_.events->start();
     node_->register_node();
     watchdog_->start();

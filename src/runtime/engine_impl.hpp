@@ -41,6 +41,8 @@ private:
     worker::PoolCalls pool_calls();
     std::unique_ptr<base::Loop> loop(std::string name, base::Loop::Step step) const;
     void intern_names();
+    void describe() const;
+    void hold_back(int queue);
     void stop_working();
     StopReport stop_once(std::chrono::microseconds grace, std::chrono::microseconds hard_grace);
     StopReport stop_in_phases(std::chrono::microseconds grace, std::chrono::microseconds hard_grace);

@@ -85,16 +85,18 @@ Decided JobFlow::decide(const worker::Job& job, const model::Outcome& outcome) c
                           .misbehaving_hooks = std::move(notes.misbehaving_hooks),
                           .poison_or_bug = notes.poison_or_bug,
                           .timed_out = timed_out,
+                          .runbook = kind != nullptr ? kind->setup.runbook : std::string{},
                           .why = interrupted != nullptr ? interrupted->why : std::string{}}};
 }
 
-void JobFlow::settle(const Batch& batch) const {
+std::vector<store::Halted> JobFlow::settle(const Batch& batch) const {
     std::vector<model::Settlement> settlements;
     settlements.reserve(batch.decided.size());
     for (const Decided& decided : batch.decided) settlements.push_back(decided.settlement);
 
-    const store::Settled settled = parts_.store->settle({batch.node, batch.seq, settlements});
+    store::Settled settled = parts_.store->settle({batch.node, batch.seq, settlements});
     parts_.publisher->settled(batch.decided, settled);
+    return std::move(settled.halted);
 }
 
 worker::RunLimits JobFlow::limits(const model::ClaimedJob& job, const Kinds::Kind& kind) const {

@@ -62,8 +62,9 @@ public:
     void lose(const store::LostClaim& claim) const;
     /// Gives back, uncounted, what has not begun; due again after the wait.
     void release(const std::vector<worker::Job>& jobs, std::string_view why, std::chrono::microseconds wait = {}) const;
-    /// Writes decided runs, and tells what was written. Throws `StoreError`; then nothing was told.
-    void settle(const Batch& batch) const;
+    /// Writes decided runs, tells what was written, and returns the queues that were halted by it. Throws `StoreError`; then
+    /// nothing was told.
+    std::vector<store::Halted> settle(const Batch& batch) const;
 
 private:
     [[nodiscard]] Decided decide(const worker::Job& job, const model::Outcome& outcome) const;

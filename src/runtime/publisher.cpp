@@ -79,6 +79,14 @@ void Publisher::settled(std::span<const Decided> batch, const store::Settled& se
             add(events, std::move(event));
         }
     }
+    for (const store::Halted& halted : settled.halted) {
+        QueueHalted event;
+        event.time = clock_->now();
+        event.node = node();
+        event.queue = halted.name;
+        event.why = "job " + std::to_string(halted.by) + " is a dead letter";
+        add(events, std::move(event));
+    }
     if (!events.empty()) events_->publish(std::move(events));
 }
 
@@ -135,7 +143,11 @@ void Publisher::applied(std::vector<Event>& events, const Decided& decided) cons
             break;
         case model::Verdict::dead_letter:
             if (events_->wanted<JobFailed>()) add(events, failure_event(about<JobFailed>(job), settlement));
-            if (events_->wanted<JobDlq>()) add(events, failure_event(about<JobDlq>(job), settlement));
+            if (events_->wanted<JobDlq>()) {
+                auto event = failure_event(about<JobDlq>(job), settlement);
+                event.runbook = aftermath.runbook;
+                add(events, std::move(event));
+            }
             if (aftermath.poison_or_bug) add(events, failure_event(about<PoisonOrBug>(job), settlement));
             break;
         case model::Verdict::discard:

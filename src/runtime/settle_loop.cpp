@@ -28,8 +28,11 @@ base::Loop::Wait SettleLoop::step(const std::stop_token& /*stop*/) {
     }
     const Batch& batch = batches_.front();
     try {
-        parts_.flow->settle(batch);
+        const std::vector<store::Halted> halted = parts_.flow->settle(batch);
         answered(batch);
+        for (const store::Halted& queue : halted) {
+            if (parts_.on_halted) parts_.on_halted(queue.queue);
+        }
     } catch (const StoreError& error) {
         if (error.transient() || error.in_doubt()) throw;
         refuse(error);

@@ -36,6 +36,8 @@ public:
         std::shared_ptr<const base::Log> log;
         /// A fatal type was settled: the pool is to stop.
         std::function<void()> on_fatal;
+        /// A dead letter paused its queue.
+        std::function<void(int queue)> on_halted;
     };
 
     explicit SettleLoop(Parts parts) : parts_(std::move(parts)) {}

@@ -23,6 +23,8 @@ struct Aftermath {
     std::optional<std::chrono::microseconds> timed_out{};
     /// The node that lost the job; zero when nobody did.
     model::NodeId rescued_from{};
+    /// The kind's, for dead letters.
+    std::string runbook;
     /// For releases.
     std::string why;
 };

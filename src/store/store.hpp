@@ -82,9 +82,18 @@ struct Settle {
     std::span<const model::Settlement> settlements;
 };
 
+/// A queue that a dead letter paused.
+struct Halted {
+    int queue{};
+    std::string name;
+    JobId by{};
+};
+
 struct Settled {
     /// Same order as the settlements: false where the claim no longer held the id (stale).
     std::vector<bool> applied;
+    /// Not known when the reply was lost.
+    std::vector<Halted> halted;
 };
 
 struct Registration {
@@ -197,6 +206,24 @@ struct Misplaced {
     std::vector<std::string> places;
 };
 
+/// What the options of a node say of a queue, and of a kind.
+struct QueueFacts {
+    std::string_view name;
+    std::string_view runbook;
+    bool halts{};
+};
+struct KindFacts {
+    std::string_view name;
+    std::string_view runbook;
+};
+
+/// An act on one queue.
+struct ActOnQueue {
+    std::string_view name;
+    std::string_view by;
+    std::string_view why;
+};
+
 /// An act on one job, by its id.
 struct ActOn {
     JobId id{};
@@ -255,6 +282,8 @@ struct Wakeup {
     bool reconnected{};
     bool scheduled{};
     std::vector<int> queues;
+    /// Queues that were paused or halted.
+    std::vector<int> paused;
     /// Of the node that is told.
     std::vector<std::pair<NodeId, CanceledRun>> canceled;
 };
@@ -330,6 +359,14 @@ public:
     virtual void make_room() = 0;
     /// Removes nodes that ended more than a day ago and hold no claim, with their settle marks.
     virtual void forget_nodes() = 0;
+
+    // Queues.
+    /// Stores what the options say, where it is something else.
+    virtual void describe(std::span<const QueueFacts> queues, std::span<const KindFacts> kinds) = 0;
+    /// False when it was paused already, or not paused.
+    virtual bool pause_queue(const ActOnQueue& act) = 0;
+    virtual bool resume_queue(const ActOnQueue& act) = 0;
+    [[nodiscard]] virtual std::vector<QueueInfo> queues() = 0;
 
     // Acts on one job, wherever it stands; none is an answer before the job was seen (it may be in the middle of a move).
     [[nodiscard]] virtual Acted cancel(const ActOn& act) = 0;

@@ -11,12 +11,14 @@ create table @schema@.kind (
     runbook    text,
     created_at timestamptz not null default clock_timestamp()
 );
--- halted_by is the dead letter that paused it.
+-- halts: a dead letter pauses it; halted_by is the one that did. What a queue is told to do is stored, so that whichever
+-- node settles the failure obeys it.
 create table @schema@.queue (
     id         integer generated always as identity primary key,
     name       text not null unique,
     paused     boolean not null default false,
     paused_at  timestamptz,
+    halts      boolean not null default false,
     halted_by  bigint,
     runbook    text,
     created_at timestamptz not null default clock_timestamp()

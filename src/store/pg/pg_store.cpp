@@ -14,6 +14,7 @@
 #include "store/pg/migrator.hpp"
 #include "store/pg/names.hpp"
 #include "store/pg/node.hpp"
+#include "store/pg/queue.hpp"
 #include "store/pg/settle.hpp"
 #include "store/pg/upkeep.hpp"
 #include "store/pg/wakeups.hpp"
@@ -48,6 +49,7 @@ public:
           settle_(schema_),
           node_(schema_),
           upkeep_(schema_),
+          queue_(schema_),
           act_(schema_),
           dead_letter_(schema_),
           look_(schema_),
@@ -118,6 +120,13 @@ public:
     void make_room() override { upkeep_.make_room(upkeep_lane_()); }
     void forget_nodes() override { upkeep_.forget_nodes(upkeep_lane_()); }
 
+    void describe(std::span<const QueueFacts> queues, std::span<const KindFacts> kinds) override {
+        queue_.describe(*pool_.borrow(), names_, queues, kinds);
+    }
+    bool pause_queue(const ActOnQueue& act) override { return queue_.pause(*pool_.borrow(), names_, act); }
+    bool resume_queue(const ActOnQueue& act) override { return queue_.resume(*pool_.borrow(), names_, act); }
+    std::vector<QueueInfo> queues() override { return queue_.list(*pool_.borrow()); }
+
     Acted cancel(const ActOn& act) override { return act_.cancel(*pool_.borrow(), act); }
     Acted pause(const ActOn& act) override { return act_.pause(*pool_.borrow(), act); }
     Acted resume(const ActOn& act) override { return act_.resume(*pool_.borrow(), act); }
@@ -163,6 +172,7 @@ private:
     const SettleVerbs settle_;
     const NodeVerbs node_;
     const UpkeepVerbs upkeep_;
+    const QueueVerbs queue_;
     const ActVerbs act_;
     const DeadLetterVerbs dead_letter_;
     const LookVerbs look_;

@@ -19,6 +19,7 @@ namespace {
 // again: $15 place in given, $16 delay, $17 due, $18 queue, $19 kind, $20 priority, $21 attempts, $22 crashes, $23 suspect
 // run: $24 place in given, $25 attempt, $26 counted, $27 started, $28 duration, $29 class, $30 type, $31 message, $32 causes,
 //      $33 decision, $34 reason, $35 rule, $36 delay, $37 jitter
+// dead: $38 place in given, $39 queue
 // Spans and times are microseconds.
 //
 // Claims are locked by token, the first of the lock order; what their bitmaps say after the wait decides. A run that timed
@@ -96,11 +97,31 @@ with given as materialized (
                 $32::jsonb[], $33::text[], $34::text[], $35::text[], $36::bigint[], $37::bigint[])
          r (place, attempt, counted, started, duration, class, type, message, causes, decision, reason, rule, delay, jitter)
     join fenced f using (place)
+), halted as (
+    update @schema@.queue q
+    set paused = true, paused_at = clock_timestamp(), halted_by = d.job
+    from (
+        select l.queue, min(f.id) as job
+        from unnest($38::int[], $39::int[]) l (place, queue)
+        join fenced f using (place)
+        group by l.queue
+    ) d
+    where q.id = d.queue
+      and q.halts
+      and not q.paused
+    returning q.id, d.job
+), noted as (
+    insert into @schema@.act (queue, verb, by, why)
+    select id, 'halt', '', 'job ' || job || ' is a dead letter'
+    from halted
 )
-select place
+select place, null::integer as queue, null::bigint as job, null::text as told
 from given
 where (select count(*) from fenced) < cardinality($5::bigint[])
-  and place not in (select place from fenced))";
+  and place not in (select place from fenced)
+union all
+select null, id, job, pg_notify(@schema@.channel(), 'paused ' || id)::text
+from halted)";
 
 // $1 node, $2 seq
 constexpr std::string_view read_mark_sql = R"(
@@ -251,6 +272,17 @@ struct Runs {
     }
 };
 
+struct Dead {
+    std::vector<int> places;
+    std::vector<int> queues;
+
+    void add(int place, int queue) {
+        places.push_back(place);
+        queues.push_back(queue);
+    }
+    void bind(Params& params) const { params.add(places).add(queues); }
+};
+
 bool goes_again(model::Verdict verdict) {
     return verdict == model::Verdict::retry_at || verdict == model::Verdict::snooze ||
            verdict == model::Verdict::release;
@@ -266,6 +298,7 @@ Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& 
     Ended ended;
     Again again;
     Runs runs;
+    Dead dead;
     int place = 0;
     for (const model::Settlement& settlement : batch.settlements) {
         ++place;
@@ -279,6 +312,7 @@ Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& 
         } else {
             ended.add(place, settlement, attempts);
         }
+        if (decision.verdict == model::Verdict::dead_letter) dead.add(place, facts.queue);
         if (decision.error) runs.add(place, settlement);
     }
     Params params;
@@ -287,20 +321,28 @@ Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& 
     ended.bind(params);
     again.bind(params);
     runs.bind(params);
+    dead.bind(params);
 
     // A job may be in the batch under two tokens, so that its id alone does not say which one is meant.
-    std::vector<bool> applied(batch.settlements.size(), true);
-    const auto is_stale = [&](std::int64_t one) { applied.at(static_cast<std::size_t>(one - 1)) = false; };
+    Settled settled{.applied = std::vector<bool>(batch.settlements.size(), true), .halted = {}};
+    const auto is_stale = [&](std::int64_t one) { settled.applied.at(static_cast<std::size_t>(one - 1)) = false; };
     try {
         const Result rows = connection.run(settle_, params);
-        for (std::size_t row = 0; row < rows.size(); ++row) is_stale(rows.int64(row, 0));
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            if (rows.is_null(row, 1)) {
+                is_stale(rows.int64(row, 0));
+            } else {
+                settled.halted.push_back(
+                    {rows.int32(row, 1), names.queue(connection, rows.int32(row, 1)), rows.int64(row, 2)});
+            }
+        }
     } catch (const StoreError& error) {
         if (error.sqlstate() != unique_violation) throw;
         const Result mark = connection.run(read_mark_, Params{}.add(batch.node).add(batch.seq));
         if (mark.empty()) throw;
         for (const std::int64_t one : mark.int64_array(0, 0)) is_stale(one);
     }
-    return {.applied = std::move(applied)};
+    return settled;
 }
 
 }  // namespace pawl::store::pg

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view ready_word = "ready ";
 constexpr std::string_view scheduled_word = "scheduled";
+constexpr std::string_view paused_word = "paused ";
 constexpr std::string_view canceled_word = "canceled ";
 
 /// Numbers apart by one space each; none when it is anything else.
@@ -37,6 +38,9 @@ void read(std::string_view payload, Wakeup& wakeup) {
     } else if (payload.starts_with(ready_word)) {
         if (const auto numbers = read_numbers<1>(payload.substr(ready_word.size())))
             wakeup.queues.push_back(static_cast<int>(numbers->at(0)));
+    } else if (payload.starts_with(paused_word)) {
+        if (const auto numbers = read_numbers<1>(payload.substr(paused_word.size())))
+            wakeup.paused.push_back(static_cast<int>(numbers->at(0)));
     } else if (payload.starts_with(canceled_word)) {
         if (const auto numbers = read_numbers<3>(payload.substr(canceled_word.size())))
             wakeup.canceled.push_back({numbers->at(0), {.token = numbers->at(1), .id = numbers->at(2)}});
@@ -53,7 +57,7 @@ public:
     Wakeup wait(std::chrono::milliseconds bound) override {
         if (!listener_.is_open()) {
             connect();
-            return {.reconnected = true, .scheduled = true, .queues = {}, .canceled = {}};
+            return {.reconnected = true, .scheduled = true, .queues = {}, .paused = {}, .canceled = {}};
         }
         Wakeup wakeup;
         for (const Notification& notification : listener_.wait(bound)) read(notification.payload, wakeup);
