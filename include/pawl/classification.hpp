@@ -12,6 +12,12 @@
 
 namespace pawl {
 
+/// What becomes of permanent errors that no rule names: of marked types, and of those whose class is permanent.
+enum class PermanentErrors : unsigned char {
+    dead_letter,
+    failed_only,  ///< failed and discarded: in no dead letters, counts or alerts
+};
+
 /// What a scheduler knows about types of errors and error codes, on top of the built-in lists.
 ///
 /// Types match by `catch`, the last registered first, before any built-in knowledge; a code predicate speaks before the

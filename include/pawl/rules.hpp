@@ -18,9 +18,12 @@ namespace pawl {
 /// As many attempts as it takes.
 inline constexpr int unlimited = std::numeric_limits<int>::max();
 
-/// Told of a failure. What it throws is contained and becomes an event `MisbehavingHook`.
+/// Told of a terminal failure once it is written; not when the outcome was stale, and not when the process dies before it:
+/// what must not be lost is a follow-up (`JobBuilder::on_failure`). What it throws is contained and becomes an event
+/// `MisbehavingHook`.
 ///
-/// **Threads**: called concurrently from worker threads.
+/// **Threads**: called concurrently from worker threads, each with the live exception of its own run; for a job that was
+/// lost with its node, which has none, on a thread of the library.
 using FailureCallback = detail::Callable<void(const Failure&)>;
 
 /// What a `retry_on` says about the errors it names.

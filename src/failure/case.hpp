@@ -36,7 +36,7 @@ struct Case {
 /// A row that applies decides; one that does not says nothing.
 using Row = std::optional<model::Decision> (*)(Case&);
 
-// The rows of the table in decide.cpp, by what they check.
+// The rows of the table in table.cpp, by what they check.
 std::optional<model::Decision> fatal_type(Case& c);
 std::optional<model::Decision> non_idempotent(Case& c);
 std::optional<model::Decision> discard_rule(Case& c);

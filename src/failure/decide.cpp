@@ -1,34 +1,17 @@
 #include "failure/decide.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 #include <variant>
 
 #include <cxxabi.h>
 
 #include "failure/capture.hpp"
-#include "failure/case.hpp"
-#include "failure/contain.hpp"
 #include "failure/limits.hpp"
 #include "failure/sanitize.hpp"
+#include "failure/table.hpp"
 
-// Where a job goes after a run. Outcomes that say it themselves are answered by an overload of `decided` each; all others
-// go down the rows of this table, and the first that applies decides:
-//
-//      2  fatal_type         an error after which no job can run here     released, and the pool stops
-//      2b non_idempotent     the kind must not be run twice               dead letter, needs_person
-//      3  discard_rule       discard_on                                   discarded
-//      4  do_not_retry       a mark, or a PermanentError, in the chain    dead letter, do_not_retry, not counted
-//      5  retry_rule         retry_on, its attempts used up               dead letter, rule_exhausted
-//      6  permanent_class    no rule, and the class is permanent          dead letter, permanent, not counted
-//      7  kind_strategy      retry_with says no, or its plan is at end    dead letter, plan
-//      8  global_policy      the scheduler's policy says no               dead letter, policy
-//      9  attempts_used_up   more runs than the job has                   dead letter, exhausted | timed_out | payload
-//      10 retry_after_delay  otherwise                                    retry_at
-//
-// Row 0, whether the claim still holds the job, is the store's: only the write itself can tell.
+// Outcomes that say themselves where the job goes are answered by an overload each; all others go down the rows of table.cpp.
 
 namespace pawl::failure {
 namespace {
@@ -36,80 +19,11 @@ namespace {
 using model::Decision;
 using model::Verdict;
 
-constexpr std::array<Row, 9> threw_rows{fatal_type,      non_idempotent, discard_rule,  do_not_retry,    retry_rule,
-                                        permanent_class, kind_strategy,  global_policy, attempts_used_up};
-constexpr std::array<Row, 8> timed_out_rows{non_idempotent,  discard_rule,  do_not_retry,  retry_rule,
-                                            permanent_class, kind_strategy, global_policy, attempts_used_up};
-// The handler had not begun, so that running it is no repetition.
-constexpr std::array<Row, 7> undecodable_rows{discard_rule,  do_not_retry,  retry_rule,      permanent_class,
-                                              kind_strategy, global_policy, attempts_used_up};
-constexpr std::array<Row, 2> retry_after_rows{global_policy, attempts_used_up};
-
 // When memory is short in the middle of a decision, the job waits this long.
 constexpr std::chrono::microseconds undecided_delay = std::chrono::minutes(1);
 
-const ErrorSanitizer& sanitizer_of(const FailurePolicy& policy) {
-    static const DefaultErrorSanitizer built_in;
-    return policy.sanitizer ? *policy.sanitizer : built_in;
-}
-
-bool is_terminal_failure(const Decision& decision) {
-    return decision.verdict == Verdict::dead_letter || decision.verdict == Verdict::discard;
-}
-
-bool limit_was_reached(Reason reason) {
-    switch (reason) {
-        case Reason::rule_exhausted:
-        case Reason::plan:
-        case Reason::exhausted:
-        case Reason::timed_out:
-        case Reason::payload:
-            return true;
-        default:
-            return false;
-    }
-}
-
-void owe(Notes& notes, std::string_view where, const FailureCallback& call, const Failure& failure) {
-    if (call) notes.hooks.push_back({std::string(where), call, failure});
-}
-
-void owe_hooks(const Case& c, const Decision& decision) {
-    const detail::RuleBook& book = c.policy.rules.rule_book();
-    const Failure& matched = c.matched ? *c.matched : c.failure;
-    if (decision.reason == Reason::discarded && c.rule != nullptr)
-        owe(c.notes, "discard_on", c.rule->discarded, matched);
-    if (limit_was_reached(decision.reason)) {
-        const bool by_rule = c.rule != nullptr && c.rule->retry->exhausted;
-        if (by_rule) {
-            owe(c.notes, "retry_on.exhausted", c.rule->retry->exhausted, matched);
-        } else {
-            owe(c.notes, "on_exhausted", book.exhausted(), c.failure);
-        }
-    }
-    for (const FailureCallback& callback : book.after_discard()) owe(c.notes, "after_discard", callback, c.failure);
-}
-
-/// What goes with every decision about a failure.
-Decision finished(Case& c, Decision decision) {
-    decision.error = sanitize(sanitizer_of(c.policy), c.failure);
-    if (decision.rule.empty() && c.rule != nullptr) decision.rule = c.rule->key;
-    if (decision.rule.empty() && c.plan) decision.rule = ":plan";
-    c.notes.timed_out = c.timed_out;
-    if (is_terminal_failure(decision)) {
-        const bool used_up = decision.reason == Reason::exhausted || decision.reason == Reason::rule_exhausted;
-        c.notes.poison_or_bug = used_up && c.failure.error_class() == ErrorClass::unknown;
-        owe_hooks(c, decision);
-    }
-    return decision;
-}
-
-Decision through(std::span<const Row> rows, Case c) {
-    for (const Row row : rows) {
-        if (auto decision = row(c)) return finished(c, std::move(*decision));
-    }
-    return finished(c, retry_after_delay(c));
-}
+constexpr std::string_view said_row = "1 said";
+constexpr std::string_view lost_row = "lost";
 
 /// Everything that decisions are made of, and one overload for each outcome.
 class Decider {
@@ -125,6 +39,7 @@ public:
     }
 
     Decision operator()(const model::SaidSnooze& said) const {
+        notes_.row = said_row;
         Decision decision;
         decision.verdict = Verdict::snooze;
         if (!said.delay.valid()) {
@@ -140,6 +55,7 @@ public:
     }
 
     Decision operator()(const model::SaidCancel& said) const {
+        notes_.row = said_row;
         Decision decision;
         decision.verdict = Verdict::cancel;
         decision.detail = sanitize_text(said.reason);
@@ -151,14 +67,14 @@ public:
         Case c = about(*failure);
         Decision decision = terminal(Verdict::discard, Reason::discarded, false);
         decision.detail = sanitize_text(said.reason);
-        return finished(c, std::move(decision));
+        return finished(c, std::move(decision), said_row);
     }
 
     Decision operator()(const model::SaidRetryAfter& said) const {
         const auto failure = given(said.failure);
         Case c = about(*failure);
         c.retry_after = &said;
-        return through(retry_after_rows, std::move(c));
+        return through(Entry::retry_after, std::move(c));
     }
 
     Decision operator()(const model::SaidWorkerFatal& said) const {
@@ -167,26 +83,26 @@ public:
         Decision decision;
         decision.verdict = Verdict::release;
         decision.stop_pool = true;
-        return finished(c, std::move(decision));
+        return finished(c, std::move(decision), said_row);
     }
 
     Decision operator()(const model::Threw& threw) const {
         const auto failure = given(threw.failure);
-        return through(threw_rows, about(*failure));
+        return through(Entry::threw, about(*failure));
     }
 
     Decision operator()(const model::TimedOutRun& run) const {
         const auto failure = given(run.failure);
         Case c = about(*failure);
         c.timed_out = true;
-        return through(timed_out_rows, std::move(c));
+        return through(Entry::timed_out, std::move(c));
     }
 
     Decision operator()(const model::Undecodable& payload) const {
         const auto failure = given(payload.failure);
         Case c = about(*failure);
         c.undecodable = true;
-        return through(undecodable_rows, std::move(c));
+        return through(Entry::undecodable, std::move(c));
     }
 
     Decision operator()(const model::InterruptedRun& run) const {
@@ -208,12 +124,12 @@ public:
         if (!run.charged) {
             Decision decision;
             decision.verdict = Verdict::release;
-            return finished(c, std::move(decision));
+            return finished(c, std::move(decision), lost_row);
         }
         if (job_.facts.crashes >= policy_.crash_budget) {
             Decision decision = terminal(Verdict::dead_letter, Reason::worker_lost, false);
             decision.crashed = true;
-            return finished(c, std::move(decision));
+            return finished(c, std::move(decision), lost_row);
         }
         Decision decision;
         decision.verdict = Verdict::retry_at;
@@ -221,7 +137,7 @@ public:
         const auto draw = own_backoff(job_, policy_, random_, notes_, job_.facts.crashes + 1);
         decision.delay = draw.delay.microseconds();
         decision.jitter = draw.jitter.microseconds();
-        return finished(c, std::move(decision));
+        return finished(c, std::move(decision), lost_row);
     }
 
 private:
@@ -229,7 +145,7 @@ private:
 
     [[nodiscard]] Decision needs_person(const Failure& failure) const {
         Case c = about(failure);
-        return finished(c, terminal(Verdict::dead_letter, Reason::needs_person, true));
+        return finished(c, terminal(Verdict::dead_letter, Reason::needs_person, true), "2b non_idempotent");
     }
 
     /// An outcome may come without its failure; the decision must not depend on that.

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <pawl/classification.hpp>
@@ -15,12 +16,6 @@
 #include "model/outcome.hpp"
 
 namespace pawl::failure {
-
-/// What becomes of permanent errors that no rule names.
-enum class PermanentErrors : unsigned char {
-    dead_letter,
-    failed_only,  ///< failed and discarded: in no dead-letter index, count or alert
-};
 
 /// Everything that has a say about the failures of one kind. Made once per kind when a scheduler starts.
 struct FailurePolicy {
@@ -63,11 +58,13 @@ struct Notes {
     std::vector<OwedHook> hooks;
     /// The class is unknown and the attempts are used up.
     bool poison_or_bug{};
+    /// What decided: the number and name of a row of the table; empty for a run that ended well or was given back.
+    std::string_view row;
     /// The hard time limit ended the run.
     bool timed_out{};
 };
 
-/// The one place that chooses between retry and dead letter; see the table in decide.cpp.
+/// The one place that chooses between retry and dead letter; see the table in table.cpp.
 ///
 /// Calls policies, strategies and waits, and contains what they throw or return; calls no callbacks, so that it can be
 /// asked what would happen. It has no other effect than its result and the notes.
@@ -78,7 +75,7 @@ struct Notes {
 
 /// Runs the callbacks that a decision owes, in order, and notes those that throw.
 ///
-/// **Threads**: on the worker thread that ran the handler.
+/// **Threads**: on the worker thread that ran the handler; without a live exception on any.
 void run_hooks(Notes& notes);
 
 }  // namespace pawl::failure

@@ -16,7 +16,6 @@
 using namespace pawl;
 using namespace pawl::failure::testing;
 using namespace std::chrono_literals;
-using failure::PermanentErrors;
 using model::Verdict;
 
 namespace decide_test {
