@@ -27,6 +27,9 @@ struct EnqueueOptions {
     std::optional<Duration> delay{};
     /// Due at this time; one that has passed means now.
     std::optional<Time> run_at{};
+    /// Follow-ups: kinds of jobs that are enqueued with the end of this one. None: there is none.
+    std::optional<std::string> on_failure{};
+    std::optional<std::string> on_success{};
 };
 
 }  // namespace pawl

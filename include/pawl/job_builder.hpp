@@ -96,6 +96,22 @@ public:
         return std::move(with_param(key, text));
     }
 
+    /// Names the follow-up of a terminal failure, by the name given to `Scheduler::on_failure`: a job of its own, with a
+    /// `FinishedJob` for a payload, that is enqueued in the commit that writes the failure, thus exactly once. Once per
+    /// terminal failure (a dead letter or discarded), never per retry, and not when the job is canceled. It waits in the
+    /// job's queue at the job's priority; when nobody has a handler of that name, it stays pending there. The later call
+    /// wins.
+    JobBuilder& on_failure(std::string_view name) &;
+    [[nodiscard("call submit()")]] JobBuilder on_failure(std::string_view name) && {
+        return std::move(on_failure(name));
+    }
+
+    /// The same for a job that succeeds, by the name given to `Scheduler::on_success`.
+    JobBuilder& on_success(std::string_view name) &;
+    [[nodiscard("call submit()")]] JobBuilder on_success(std::string_view name) && {
+        return std::move(on_success(name));
+    }
+
     /// Enqueues it in a transaction of its own.
     ///
     /// **Throws** `StoreError`; when that is `in_doubt()`, the job may exist. A second call enqueues a second job.

@@ -40,6 +40,8 @@ model::JobSpec spec_of(const Scheduler::Impl& scheduler, const detail::KindInfo&
     spec.timeout = options.timeout;
     spec.tags = options.tags;
     spec.params = options.params;
+    spec.on_failure = options.on_failure;
+    spec.on_success = options.on_success;
     if (options.delay && options.run_at) throw ConfigError("delay", "is given together with run_at: give one of them");
     if (options.delay) spec.due = *options.delay;
     if (options.run_at) spec.due = *options.run_at;

@@ -67,6 +67,18 @@ JobBuilder& JobBuilder::with_param(std::string_view key, std::string_view text) 
     return *this;
 }
 
+JobBuilder& JobBuilder::on_failure(std::string_view name) & {
+    model::validate_kind(name, "on_failure");
+    impl_->spec.on_failure = name;
+    return *this;
+}
+
+JobBuilder& JobBuilder::on_success(std::string_view name) & {
+    model::validate_kind(name, "on_success");
+    impl_->spec.on_success = name;
+    return *this;
+}
+
 JobHandle JobBuilder::submit() {
     const auto ids = impl_->store->enqueue({impl_->spec, {&impl_->payload, 1}});
     return {ids.at(0), impl_->spec.kind};

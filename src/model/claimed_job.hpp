@@ -48,6 +48,9 @@ struct ClaimedJob {
     std::optional<Duration> timeout;
     std::vector<std::string> tags;
     std::map<std::string, std::string> params;
+    /// Kinds of the jobs that follow, by the way in which this one ends.
+    std::optional<std::string> on_failure;
+    std::optional<std::string> on_success;
     Time created_at{};
     Time run_at{};
     /// Failures so far by the key of the retry rule that matched them; only filled when `attempts` is above zero.

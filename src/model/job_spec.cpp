@@ -156,6 +156,8 @@ void validate(JobSpec& spec) {
     if (spec.timeout) validate_timeout(*spec.timeout);
     spec.tags = normal_tags(std::move(spec.tags));
     validate_params(spec.params);
+    if (spec.on_failure) validate_kind(*spec.on_failure, "on_failure");
+    if (spec.on_success) validate_kind(*spec.on_success, "on_success");
     if (const auto* delay = std::get_if<Duration>(&spec.due)) validate_delay(*delay);
     if (auto* time = std::get_if<Time>(&spec.due)) *time = due_time(Duration(time->time_since_epoch()));
 }

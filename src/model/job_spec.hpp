@@ -28,6 +28,9 @@ struct JobSpec {
     std::map<std::string, std::string> params;
     /// When it is due: now, after a delay counted by the database's clock, or at a point in time.
     std::variant<std::monostate, Duration, Time> due;
+    /// Kinds of the jobs that follow.
+    std::optional<std::string> on_failure;
+    std::optional<std::string> on_success;
 };
 
 /// What bounds a spec and its payloads: from Options.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <pawl/clock.hpp>
 
@@ -11,12 +12,20 @@
 
 namespace pawl::model {
 
+/// The job that follows on the end of another, in the same commit. It stands in the queue and at the priority of that one.
+struct FollowUp {
+    std::string kind;
+    /// A FinishedJob, but for the time, which the database adds.
+    std::string payload;
+};
+
 /// A decided run on its way into the store and, once applied, to the listeners.
 struct Settlement {
     std::shared_ptr<const ClaimedJob> job;
     Decision decision;
     std::optional<Time> started_at;
     std::chrono::microseconds duration{};
+    std::optional<FollowUp> follow_up{};
 };
 
 }  // namespace pawl::model

@@ -40,7 +40,9 @@ create table @schema@.job (
     timeout         interval,
     backoff         text,
     tags            text[],
-    params          jsonb
+    params          jsonb,
+    on_failure      text,
+    on_success      text
 ) partition by range (id);
 
 -- Due work, and nothing else. A row covers the n ids from first_id on, of one enqueue call. Inserted and deleted, never
@@ -318,6 +320,7 @@ create constraint trigger wake_sleepers after insert on @schema@.scheduled
 create function @schema@.enqueue_jobs(
     kind_name text, queue_name text, level smallint, due_at bigint, due_in bigint, payloads jsonb[], version integer,
     retries integer, time_limit bigint, backoff_text text, tag_list text[], param_map jsonb,
+    failure_kind text, success_kind text,
     known_kind integer default null, known_queue integer default null) returns bigint[]
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -344,11 +347,12 @@ begin
         blocks := blocks || block;
         if size = 1 then
             insert into @schema@.job values (block, stamp, kind_id, queue_id, level, version, payloads[upto + 1],
-                                             retries, limit_to, backoff_text, tag_list, param_map);
+                                             retries, limit_to, backoff_text, tag_list, param_map, failure_kind,
+                                             success_kind);
         else
             insert into @schema@.job
             select block + p.place - 1, stamp, kind_id, queue_id, level, version, p.payload,
-                   retries, limit_to, backoff_text, tag_list, param_map
+                   retries, limit_to, backoff_text, tag_list, param_map, failure_kind, success_kind
             from unnest(payloads[upto + 1 : upto + size]) with ordinality as p (payload, place);
         end if;
         if due <= stamp then

@@ -184,7 +184,7 @@ end $$;
 
 -- Enqueues one job in the caller's transaction, from psql, another language, another driver. Options, all optional:
 -- queue, priority (a word), delay, run_at, max_retries, timeout, backoff (the library's notation), tags, params,
--- payload_version. Checks what the library checks, and names the option that is wrong. Returns the id.
+-- payload_version, on_failure, on_success. Checks what the library checks, and names the option that is wrong. Returns the id.
 create function @schema@.enqueue(kind text, payload jsonb default '{}', options jsonb default '{}') returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -212,7 +212,7 @@ begin
     end if;
     select key into unknown from jsonb_object_keys(options) key
     where key not in ('queue', 'priority', 'delay', 'run_at', 'max_retries', 'timeout', 'backoff', 'tags', 'params',
-                      'payload_version')
+                      'payload_version', 'on_failure', 'on_success')
     order by key limit 1;
     if found then
         raise exception 'pawl: there is no option "%"', unknown using errcode = 'invalid_parameter_value';
@@ -243,6 +243,8 @@ begin
         due_at := extract(epoch from greatest(due, timestamptz 'epoch')) * 1000000;
     end if;
     perform @schema@.check_backoff(options -> 'backoff');
+    if options ? 'on_failure' then perform @schema@.check_name('on_failure', options ->> 'on_failure'); end if;
+    if options ? 'on_success' then perform @schema@.check_name('on_success', options ->> 'on_success'); end if;
     if due is not null and delay is not null then
         raise exception 'pawl: give delay or run_at, not both' using errcode = 'invalid_parameter_value';
     end if;
@@ -280,5 +282,6 @@ begin
     return (@schema@.enqueue_jobs(kind, queue, level::smallint, due_at, delay, array[payload],
                                   coalesce(@schema@.read_count('payload_version', options ->> 'payload_version'), 0),
                                   retries, time_limit,
-                                  options ->> 'backoff', tag_list, param_map))[1];
+                                  options ->> 'backoff', tag_list, param_map,
+                                  options ->> 'on_failure', options ->> 'on_success'))[1];
 end $$;

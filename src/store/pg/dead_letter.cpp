@@ -8,7 +8,7 @@
 
 #include "model/names.hpp"
 #include "store/pg/act_answer.hpp"
-#include "store/pg/error_json.hpp"
+#include "model/error_json.hpp"
 #include "store/pg/job_info.hpp"
 #include "store/pg/spans.hpp"
 
@@ -275,7 +275,7 @@ std::vector<AttemptInfo> DeadLetterVerbs::attempts(Connection& connection, JobId
         attempt.attempt = rows.int32(row, 0);
         attempt.counted = rows.boolean(row, 1);
         attempt.redriven = rows.boolean(row, 2);
-        attempt.record = error_from_json(rows.text(row, 3));
+        attempt.record = model::error_from_json(rows.text(row, 3));
         attempt.decision = rows.string(row, 4);
         attempt.reason = model::parse_reason(rows.optional_text(row, 5).value_or("")).value_or(Reason::none);
         attempt.rule = rows.optional_string(row, 6).value_or(std::string{});

@@ -18,11 +18,12 @@ namespace {
 constexpr std::int64_t ids_per_block = 100;
 
 // $1 kind, $2 queue, $3 priority, $4 run_at, $5 delay, $6 payloads, $7 payload version, $8 max_retries, $9 timeout,
-// $10 backoff, $11 tags, $12 params, $13 id of the kind, $14 id of the queue. Times and spans are microseconds.
+// $10 backoff, $11 tags, $12 params, $13 on_failure, $14 on_success, $15 id of the kind, $16 id of the queue. Times and
+// spans are microseconds.
 //
 // Without a cast or an operator: those of a caller's session are found by its search_path.
 constexpr std::string_view enqueue_sql =
-    "select @schema@.enqueue_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+    "select @schema@.enqueue_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
 
 Params params_of(const model::JobSpec& spec, std::span<const std::string> payloads, const NameIds& known = {}) {
     Params params;
@@ -44,6 +45,7 @@ Params params_of(const model::JobSpec& spec, std::span<const std::string> payloa
     } else {
         params.add(nlohmann::json(spec.params).dump());
     }
+    params.add(spec.on_failure).add(spec.on_success);
     params.add(known.kind).add(known.queue);
     return params;
 }

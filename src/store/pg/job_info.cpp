@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "model/names.hpp"
-#include "store/pg/error_json.hpp"
+#include "model/error_json.hpp"
 
 namespace pawl::store::pg {
 
@@ -39,7 +39,7 @@ JobInfo read_job_info(const Result& rows, std::size_t row) {
     info.result = rows.optional_string(row, 14);
     info.reason = model::parse_reason(rows.optional_text(row, 15).value_or("")).value_or(Reason::none);
     info.discarded = rows.boolean(row, 16);
-    if (const auto error = rows.optional_text(row, 17)) info.error = error_from_json(*error);
+    if (const auto error = rows.optional_text(row, 17)) info.error = model::error_from_json(*error);
     return info;
 }
 

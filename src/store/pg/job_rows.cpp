@@ -29,7 +29,9 @@ const std::string_view job_columns = R"(
     case when item.head then job.tags end,
     case when item.head and job.params is not null then
         (select array_agg(word order by pair.key, place) from jsonb_each_text(job.params) pair
-         cross join lateral unnest(array[pair.key, pair.value]) with ordinality words (word, place)) end)";
+         cross join lateral unnest(array[pair.key, pair.value]) with ordinality words (word, place)) end,
+    case when item.head then job.on_failure end,
+    case when item.head then job.on_success end)";
 
 namespace {
 
@@ -63,6 +65,8 @@ void read_head(model::ClaimedJob& job, const Result& rows, std::size_t row, int 
         for (std::size_t i = 0; i + 1 < words.size(); i += 2)
             job.params.emplace(std::move(words[i]), std::move(words[i + 1]));
     }
+    job.on_failure = rows.optional_string(row, column + 14);
+    job.on_success = rows.optional_string(row, column + 15);
 }
 
 std::shared_ptr<const model::ClaimedJob> read_job(const Result& rows, std::size_t row, int column, model::NodeId node,

@@ -8,7 +8,7 @@
 
 #include <pawl/errors.hpp>
 
-#include "store/pg/error_json.hpp"
+#include "model/error_json.hpp"
 #include "store/pg/spans.hpp"
 
 namespace pawl::store::pg {
@@ -20,6 +20,7 @@ namespace {
 // run: $24 place in given, $25 attempt, $26 counted, $27 started, $28 duration, $29 class, $30 type, $31 message, $32 causes,
 //      $33 decision, $34 reason, $35 rule, $36 delay, $37 jitter
 // dead: $38 place in given, $39 queue
+// follow: $40 place in given, $41 kind, $42 queue, $43 priority, $44 payload
 // Spans and times are microseconds.
 //
 // Claims are locked by token, the first of the lock order; what their bitmaps say after the wait decides. A run that timed
@@ -114,6 +115,18 @@ with given as materialized (
     insert into @schema@.act (queue, verb, by, why)
     select id, 'halt', '', 'job ' || job || ' is a dead letter'
     from halted
+), follow as materialized (
+    select nextval((quote_ident(@schema_text@) || '.job_id')::regclass) as id, clock_timestamp() as at, w.kind, w.queue, w.priority, w.payload
+    from unnest($40::int[], $41::int[], $42::int[], $43::smallint[], $44::jsonb[]) w (place, kind, queue, priority, payload)
+    join fenced f using (place)
+), follow_job as (
+    insert into @schema@.job (id, created_at, kind, queue, priority, payload_version, payload)
+    select id, at, kind, queue, priority, 0, payload || jsonb_build_object('finished_at', (extract(epoch from at) * 1000000)::bigint)
+    from follow
+), follow_ready as (
+    insert into @schema@.ready (first_id, run_at, queue, kind, priority)
+    select id, at, queue, kind, priority
+    from follow
 )
 select place, null::integer as queue, null::bigint as job, null::text as told
 from given
@@ -182,7 +195,7 @@ struct Ended {
         reasons.push_back(decision.reason == Reason::none ? Text{} : text_or_null(to_string(decision.reason)));
         details.push_back(text_or_null(decision.detail));
         results.push_back(decision.result);
-        errors.push_back(decision.error ? Text{error_json(*decision.error)} : Text{});
+        errors.push_back(decision.error ? Text{model::error_json(*decision.error)} : Text{});
     }
     void bind(Params& params) const {
         params.add(places)
@@ -259,7 +272,7 @@ struct Runs {
         classes.push_back(text_or_null(to_string(error.error_class)));
         types.push_back(text_or_null(error.type));
         messages.push_back(text_or_null(error.message));
-        causes.push_back(error.causes.empty() ? Text{} : Text{causes_json(error.causes)});
+        causes.push_back(error.causes.empty() ? Text{} : Text{model::causes_json(error.causes)});
         decisions.push_back(to_string(decision.verdict));
         reasons.push_back(decision.reason == Reason::none ? Text{} : text_or_null(to_string(decision.reason)));
         rules.push_back(text_or_null(decision.rule));
@@ -283,6 +296,26 @@ struct Dead {
     void bind(Params& params) const { params.add(places).add(queues); }
 };
 
+struct Follow {
+    std::vector<int> places;
+    std::vector<int> kinds;
+    std::vector<int> queues;
+    std::vector<std::int16_t> priorities;
+    std::vector<std::string_view> payloads;
+
+    void add(int place, const model::Settlement& settlement, int kind) {
+        const model::JobFacts& facts = settlement.job->facts;
+        places.push_back(place);
+        kinds.push_back(kind);
+        queues.push_back(facts.queue);
+        priorities.push_back(static_cast<std::int16_t>(facts.priority));
+        payloads.emplace_back(settlement.follow_up->payload);
+    }
+    void bind(Params& params) const {
+        params.add(places).add(kinds).add(queues).add(std::span<const std::int16_t>(priorities)).add(payloads);
+    }
+};
+
 bool goes_again(model::Verdict verdict) {
     return verdict == model::Verdict::retry_at || verdict == model::Verdict::snooze ||
            verdict == model::Verdict::release;
@@ -299,6 +332,7 @@ Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& 
     Again again;
     Runs runs;
     Dead dead;
+    Follow follow;
     int place = 0;
     for (const model::Settlement& settlement : batch.settlements) {
         ++place;
@@ -314,6 +348,7 @@ Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& 
         }
         if (decision.verdict == model::Verdict::dead_letter) dead.add(place, facts.queue);
         if (decision.error) runs.add(place, settlement);
+        if (settlement.follow_up) follow.add(place, settlement, names.kind_id(connection, settlement.follow_up->kind));
     }
     Params params;
     params.add(batch.node).add(batch.seq);
@@ -322,6 +357,7 @@ Settled SettleVerbs::settle(Connection& connection, Names& names, const Settle& 
     again.bind(params);
     runs.bind(params);
     dead.bind(params);
+    follow.bind(params);
 
     // A job may be in the batch under two tokens, so that its id alone does not say which one is meant.
     Settled settled{.applied = std::vector<bool>(batch.settlements.size(), true), .halted = {}};

@@ -1,8 +1,8 @@
-#include "store/pg/error_json.hpp"
+#include "model/error_json.hpp"
 
 #include <nlohmann/json.hpp>
 
-namespace pawl::store::pg {
+namespace pawl::model {
 namespace {
 
 using Json = nlohmann::json;
@@ -58,4 +58,4 @@ ErrorRecord error_from_json(std::string_view text) {
     return error;
 }
 
-}  // namespace pawl::store::pg
+}  // namespace pawl::model

@@ -6,7 +6,7 @@
 
 #include <pawl/error_record.hpp>
 
-namespace pawl::store::pg {
+namespace pawl::model {
 
 /// How a sanitized error stands in a jsonb column.
 [[nodiscard]] std::string error_json(const ErrorRecord& error);
@@ -14,4 +14,4 @@ namespace pawl::store::pg {
 /// What is missing or of another shape is left at its default: a row is never unreadable because of its error.
 [[nodiscard]] ErrorRecord error_from_json(std::string_view text);
 
-}  // namespace pawl::store::pg
+}  // namespace pawl::model
