@@ -19,7 +19,8 @@ constexpr std::chrono::seconds listen_bound{30};
 Engine::Impl::Impl(EngineSetup given)
     : setup_(std::move(given)),
       lease_(std::make_shared<Lease>(setup_.node_expiry)),
-      publisher_(std::make_shared<Publisher>(setup_.events, setup_.clock)) {
+      publisher_(std::make_shared<Publisher>(setup_.events, setup_.clock)),
+      owed_(std::make_shared<OwedCalls>(queue_, publisher_, setup_.log)) {
     watchdog_ = std::make_shared<worker::Watchdog>(
         worker::Watchdog::Options{.grace = setup_.timeout_grace,
                                   .on_soft_limit = [this](const auto& run) { flow_->warn(*run); },
@@ -35,11 +36,13 @@ Engine::Impl::Impl(EngineSetup given)
                                                      .queue = queue_,
                                                      .store = setup_.store,
                                                      .publisher = publisher_,
+                                                     .owed = owed_,
                                                      .lease = lease_,
                                                      .random = setup_.random,
                                                      .clock = setup_.clock,
                                                      .default_timeout = setup_.default_timeout,
-                                                     .soft_limit = setup_.soft_limit});
+                                                     .soft_limit = setup_.soft_limit,
+                                                     .max_payload = setup_.max_payload});
     worker::PoolOptions pool{.queues = {}, .calls = pool_calls(), .max_abandoned = setup_.max_abandoned_threads};
     for (const QueueSetup& queue : setup_.queues) pool.queues.push_back({queue.name, queue.concurrency});
     pool_ = std::make_shared<worker::Pool>(std::move(pool), setup_.log);
@@ -92,8 +95,8 @@ worker::CaptureCalls Engine::Impl::capture_calls() const {
 }
 
 worker::PoolCalls Engine::Impl::pool_calls() {
-    return {.run = [flow = flow_](const auto& run) { flow->run(run); },
-            .settle_overdue = [flow = flow_](const auto& run) { flow->give_up(run); },
+    return {.run = [flow = flow_, owed = owed_](const auto& run) { owed->call(flow->run(run)); },
+            .settle_overdue = [flow = flow_, owed = owed_](const auto& run) { owed->call(flow->give_up(run)); },
             .on_capacity =
                 [this](const std::string&) {
                     if (claim_loop_ && !claim_->asleep()) claim_loop_->poke();

@@ -50,6 +50,7 @@ struct EngineSetup {
     std::chrono::microseconds timeout_grace{};
     int max_abandoned_threads{4};
     std::size_t max_result{};
+    std::size_t max_payload{};
     store::Retention retention;
     std::chrono::microseconds reconnect_first{};
     std::chrono::microseconds reconnect_longest{};

@@ -29,11 +29,13 @@ std::size_t Engine::Impl::drain() {
             // Whatever a handler enqueued or put back meanwhile, wherever it stands.
             claim_->forget_marks();
             const store::Claimed claimed = claim_->claim({{id, setup_.claim_limit}});
+            std::vector<Owed> owed;
             for (const worker::Job& job : claimed.jobs) {
-                flow_->run(std::make_shared<worker::StopState>(job, std::chrono::steady_clock::now()));
+                owed.push_back(flow_->run(std::make_shared<worker::StopState>(job, std::chrono::steady_clock::now())));
                 ++runs;
             }
             settle_all();
+            for (Owed& one : owed) owed_->call(std::move(one));
             found = found || !claimed.jobs.empty();
         }
         node_->pulse(never);

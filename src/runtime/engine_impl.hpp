@@ -12,6 +12,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/job_flow.hpp"
 #include "runtime/node_loop.hpp"
+#include "runtime/owed_calls.hpp"
 #include "runtime/publisher.hpp"
 #include "runtime/settle_loop.hpp"
 #include "runtime/upkeep_loop.hpp"
@@ -54,6 +55,7 @@ private:
     const std::shared_ptr<SettleQueue> queue_ = std::make_shared<SettleQueue>();
     const std::shared_ptr<Lease> lease_;
     const std::shared_ptr<Publisher> publisher_;
+    const std::shared_ptr<OwedCalls> owed_;
     std::shared_ptr<worker::Watchdog> watchdog_;
     std::shared_ptr<worker::Executor> executor_;
     std::shared_ptr<JobFlow> flow_;

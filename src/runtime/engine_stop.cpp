@@ -94,6 +94,7 @@ StopReport Engine::Impl::stop_in_phases(std::chrono::microseconds grace, std::ch
     settle_the_rest();
     settle_loop_->stop();
     report.jobs = settle_->report();
+    owed_->stop(std::chrono::steady_clock::now() + flush_bound);
     watchdog_->stop();
     lease_loop_->stop();
     pulse_loop_->stop();

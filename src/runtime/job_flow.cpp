@@ -2,6 +2,7 @@
 
 #include "failure/capture.hpp"
 #include "failure/decide.hpp"
+#include "runtime/follow_up.hpp"
 
 namespace pawl::runtime {
 namespace {
@@ -13,23 +14,24 @@ constexpr std::chrono::seconds newer_version_wait{30};
 
 // The whole life of a claimed job: execute → decide → settle → publish.
 
-void JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
+Owed JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
     const worker::Job& job = run->job();
     const Kinds::Kind* kind = parts_.kinds->find(job->kind);
     const bool runs_here = kind != nullptr && kind->setup.payload_version >= job->payload_version;
     const bool ours = parts_.lease->holds() && job->node == parts_.publisher->node();
     if (!runs_here || !ours) {
-        if (!run->claim_verdict()) return;
-        return runs_here
-                   ? release({job}, "fenced")
-                   : release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
+        if (!run->claim_verdict()) return {};
+        runs_here ? release({job}, "fenced")
+                  : release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
+        return {};
     }
 
     const auto settle = [&](const model::Outcome& outcome) {
-        if (run->claim_verdict()) parts_.queue->add(decide(job, outcome));
+        return run->claim_verdict() ? settle_soon(decide(job, outcome)) : Owed{};
     };
     parts_.publisher->started(*job);
-    settle(parts_.executor->execute(*kind->setup.invoker, run, limits(*job, *kind), settle));
+    return settle(parts_.executor->execute(*kind->setup.invoker, run, limits(*job, *kind),
+                                           [&](const auto& outcome) { parts_.owed->call(settle(outcome)); }));
 }
 
 void JobFlow::warn(const worker::StopState& run) const {
@@ -40,39 +42,38 @@ void JobFlow::warn(const worker::StopState& run) const {
     parts_.publisher->soft_limit(run, std::chrono::duration_cast<std::chrono::microseconds>(limit * parts_.soft_limit));
 }
 
-void JobFlow::give_up(const std::shared_ptr<worker::StopState>& run) const {
-    if (const Kinds::Kind* kind = parts_.kinds->find(run->job()->kind)) {
-        parts_.queue->add(decide(run->job(), parts_.executor->overdue(*run, limits(*run->job(), *kind))));
-    }
+Owed JobFlow::give_up(const std::shared_ptr<worker::StopState>& run) const {
+    const Kinds::Kind* kind = parts_.kinds->find(run->job()->kind);
+    if (kind == nullptr) return {};
+    return settle_soon(decide(run->job(), parts_.executor->overdue(*run, limits(*run->job(), *kind))));
 }
 
 void JobFlow::lose(const store::LostClaim& claim) const {
-    std::vector<Decided> decided;
+    std::vector<Judged> judged;
     for (const worker::Job& job : claim.jobs) {
-        decided.push_back(
+        judged.push_back(
             decide(job, {.what = model::LostRun{.node = "node " + std::to_string(claim.from), .charged = true}}));
-        decided.back().aftermath.rescued_from = claim.from;
+        judged.back().decided.aftermath.rescued_from = claim.from;
     }
-    parts_.queue->add_all(std::move(decided));
+    settle_soon(std::move(judged));
 }
 
 void JobFlow::release(const std::vector<worker::Job>& jobs, std::string_view why,
                       std::chrono::microseconds wait) const {
-    std::vector<Decided> decided;
+    std::vector<Judged> judged;
     for (const worker::Job& job : jobs) {
-        decided.push_back(decide(job, {.what = model::InterruptedRun{.why = std::string(why), .delay = wait}}));
+        judged.push_back(decide(job, {.what = model::InterruptedRun{.why = std::string(why), .delay = wait}}));
     }
-    parts_.queue->add_all(std::move(decided));
+    settle_soon(std::move(judged));
 }
 
-Decided JobFlow::decide(const worker::Job& job, const model::Outcome& outcome) const {
+Judged JobFlow::decide(const worker::Job& job, const model::Outcome& outcome) const {
     static const failure::FailurePolicy unknown_kind;
     const Kinds::Kind* kind = parts_.kinds->find(job->kind);
     const failure::FailurePolicy& policy = kind != nullptr ? kind->setup.policy : unknown_kind;
 
     failure::Notes notes;
     model::Decision decision = failure::decide(*job, outcome, policy, *parts_.random, notes);
-    failure::run_hooks(notes);
 
     std::optional<std::chrono::microseconds> timed_out;
     if (notes.timed_out && kind != nullptr) {
@@ -80,22 +81,47 @@ Decided JobFlow::decide(const worker::Job& job, const model::Outcome& outcome) c
         timed_out = std::chrono::duration_cast<std::chrono::microseconds>(limit);
     }
     const auto* interrupted = std::get_if<model::InterruptedRun>(&outcome.what);
-    return {.settlement = {job, std::move(decision), outcome.started_at, outcome.duration},
-            .aftermath = {.misbehaving_policies = std::move(notes.misbehaving_policies),
-                          .misbehaving_hooks = std::move(notes.misbehaving_hooks),
-                          .poison_or_bug = notes.poison_or_bug,
-                          .timed_out = timed_out,
-                          .runbook = kind != nullptr ? kind->setup.runbook : std::string{},
-                          .why = interrupted != nullptr ? interrupted->why : std::string{}}};
+    Judged judged{.decided = {.settlement = {job, std::move(decision), outcome.started_at, outcome.duration},
+                              .aftermath = {.misbehaving_policies = std::move(notes.misbehaving_policies),
+                                            .poison_or_bug = notes.poison_or_bug,
+                                            .timed_out = timed_out,
+                                            .runbook = kind != nullptr ? kind->setup.runbook : std::string{},
+                                            .why = interrupted != nullptr ? interrupted->why : std::string{}}},
+                  .owed = {}};
+    if (!notes.hooks.empty()) {
+        judged.decided.answer = std::make_shared<Answer>();
+        judged.owed = {std::move(notes.hooks), judged.decided.answer};
+    }
+    return judged;
+}
+
+Owed JobFlow::settle_soon(Judged judged) const {
+    parts_.queue->add(std::move(judged.decided));
+    return std::move(judged.owed);
+}
+
+void JobFlow::settle_soon(std::vector<Judged> judged) const {
+    std::vector<Decided> decided;
+    std::vector<Owed> owed;
+    for (Judged& one : judged) {
+        decided.push_back(std::move(one.decided));
+        owed.push_back(std::move(one.owed));
+    }
+    parts_.queue->add_all(std::move(decided));
+    parts_.owed->call_later(std::move(owed));
 }
 
 std::vector<store::Halted> JobFlow::settle(const Batch& batch) const {
     std::vector<model::Settlement> settlements;
     settlements.reserve(batch.decided.size());
-    for (const Decided& decided : batch.decided) settlements.push_back(decided.settlement);
+    for (const Decided& decided : batch.decided) {
+        model::Settlement& settlement = settlements.emplace_back(decided.settlement);
+        settlement.follow_up = follow_up(*settlement.job, settlement.decision, parts_.max_payload);
+    }
 
     store::Settled settled = parts_.store->settle({batch.node, batch.seq, settlements});
     parts_.publisher->settled(batch.decided, settled);
+    for (std::size_t i = 0; i < batch.decided.size(); ++i) parts_.queue->answer(batch.decided[i], settled.applied[i]);
     return std::move(settled.halted);
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/claim_ledger.hpp"
 #include "runtime/kinds.hpp"
 #include "runtime/lease.hpp"
+#include "runtime/owed_calls.hpp"
 #include "runtime/publisher.hpp"
 #include "runtime/settle_queue.hpp"
 #include "store/store.hpp"
@@ -30,6 +31,12 @@ struct Batch {
     std::vector<Decided> decided;
 };
 
+/// A decision on its way to the settle, and the callbacks that stay behind until it is written.
+struct Judged {
+    Decided decided;
+    Owed owed;
+};
+
 /// The life of a claimed job: execute → decide → settle → publish.
 ///
 /// **Threads**: safe from any thread; `run` and `give_up` on worker threads, `settle` on the settle loop.
@@ -42,22 +49,25 @@ public:
         std::shared_ptr<SettleQueue> queue;
         std::shared_ptr<store::Store> store;
         std::shared_ptr<Publisher> publisher;
+        std::shared_ptr<OwedCalls> owed;
         std::shared_ptr<const Lease> lease;
         std::shared_ptr<RandomSource> random;
         std::shared_ptr<const Clock> clock;
         /// For jobs and kinds that say none; `no_timeout` is none.
         Duration default_timeout;
         double soft_limit{0.8};
+        /// Of what a follow-up tells.
+        std::size_t max_payload{};
     };
 
     explicit JobFlow(Parts parts) : parts_(std::move(parts)) {}
 
-    /// Runs one job to its decision.
-    void run(const std::shared_ptr<worker::StopState>& run) const;
+    /// Runs one job to its decision. What it owes is to be called once it is settled.
+    [[nodiscard]] Owed run(const std::shared_ptr<worker::StopState>& run) const;
     /// Tells that a run has passed its soft limit.
     void warn(const worker::StopState& run) const;
-    /// Decides about a run whose handler does not come back.
-    void give_up(const std::shared_ptr<worker::StopState>& run) const;
+    /// Decides about a run whose handler does not come back; the same.
+    [[nodiscard]] Owed give_up(const std::shared_ptr<worker::StopState>& run) const;
     /// Decides about the jobs of a node that was lost.
     void lose(const store::LostClaim& claim) const;
     /// Gives back, uncounted, what has not begun; due again after the wait.
@@ -67,7 +77,9 @@ public:
     std::vector<store::Halted> settle(const Batch& batch) const;
 
 private:
-    [[nodiscard]] Decided decide(const worker::Job& job, const model::Outcome& outcome) const;
+    [[nodiscard]] Judged decide(const worker::Job& job, const model::Outcome& outcome) const;
+    [[nodiscard]] Owed settle_soon(Judged judged) const;
+    void settle_soon(std::vector<Judged> judged) const;
     [[nodiscard]] worker::RunLimits limits(const model::ClaimedJob& job, const Kinds::Kind& kind) const;
 
     const Parts parts_;

@@ -78,6 +78,10 @@ void Publisher::settled(std::span<const Decided> batch, const store::Settled& se
             event.claim_token = batch[i].settlement.job->slot.token;
             add(events, std::move(event));
         }
+        // Also of a stale one: no job runs here any more, whoever has that one now.
+        const model::Decision& decision = batch[i].settlement.decision;
+        if (decision.stop_pool && events_->wanted<WorkerStopped>())
+            add(events, WorkerStopped{{clock_->now(), node()}, decision.error.value_or(ErrorRecord{})});
     }
     for (const store::Halted& halted : settled.halted) {
         QueueHalted event;
@@ -106,13 +110,6 @@ void Publisher::applied(std::vector<Event>& events, const Decided& decided) cons
         auto event = about<MisbehavingPolicy>(job);
         event.where = misbehavior.where;
         event.used_instead = misbehavior.what;
-        add(events, std::move(event));
-    }
-    for (const failure::Misbehavior& misbehavior : aftermath.misbehaving_hooks) {
-        MisbehavingHook event;
-        event.time = clock_->now();
-        event.node = node();
-        event.where = misbehavior.where;
         add(events, std::move(event));
     }
     if (aftermath.timed_out && events_->wanted<JobExecutionTimedOut>()) {
@@ -177,13 +174,6 @@ void Publisher::applied(std::vector<Event>& events, const Decided& decided) cons
                 add(events, std::move(event));
             }
             break;
-    }
-    if (decision.stop_pool) {
-        WorkerStopped event;
-        event.time = clock_->now();
-        event.node = node();
-        if (decision.error) event.record = *decision.error;
-        add(events, std::move(event));
     }
 }
 

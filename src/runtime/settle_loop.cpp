@@ -91,6 +91,7 @@ void SettleLoop::refuse(const StoreError& error) {
     }
     parts_.log->line(base::LogLevel::error, {job.slot.id, job.kind, job.attempt()},
                      "the run cannot be settled: {}; it stays claimed until this node reconciles", error.what());
+    parts_.queue->answer(decided, false);
     parts_.ledger->settle(job.slot.token);
     answered_.store(refused.seq, std::memory_order_relaxed);
     if (batches_.empty()) busy_.store(false, std::memory_order_release);

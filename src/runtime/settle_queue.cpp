@@ -38,6 +38,21 @@ std::vector<Decided> SettleQueue::take(std::size_t most) {
     return batch;
 }
 
+void SettleQueue::answer(const Decided& decided, bool applied) {
+    if (!decided.answer) return;
+    {
+        const base::MutexLock lock(mutex_);
+        decided.answer->applied = applied;
+    }
+    answered_.notify_all();
+}
+
+bool SettleQueue::wait_applied(const Answer& answer) {
+    const base::MutexLock lock(mutex_);
+    while (!answer.applied && !wide_) answered_.wait(mutex_);
+    return answer.applied.value_or(false);
+}
+
 bool SettleQueue::empty() const { return size() == 0; }
 
 std::size_t SettleQueue::size() const {
@@ -51,6 +66,7 @@ void SettleQueue::open_wide() {
         wide_ = true;
     }
     room_.notify_all();
+    answered_.notify_all();
 }
 
 }  // namespace pawl::runtime

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,6 @@ namespace pawl::runtime {
 /// What is told about a run beside its decision, once that is written.
 struct Aftermath {
     std::vector<failure::Misbehavior> misbehaving_policies;
-    std::vector<failure::Misbehavior> misbehaving_hooks;
     bool poison_or_bug{};
     /// The hard limit that the run went beyond.
     std::optional<std::chrono::microseconds> timed_out{};
@@ -29,9 +29,16 @@ struct Aftermath {
     std::string why;
 };
 
+/// Whether a decided run was written: told by whoever settles it. Guarded by the queue that it went through.
+struct Answer {
+    std::optional<bool> applied;
+};
+
 struct Decided {
     model::Settlement settlement;
     Aftermath aftermath;
+    /// Only where somebody waits for it.
+    std::shared_ptr<Answer> answer{};
     /// The database refused its texts once, and they were replaced.
     bool reduced{};
 };
@@ -56,12 +63,18 @@ public:
     [[nodiscard]] bool empty() const PAWL_EXCLUDES(mutex_);
     [[nodiscard]] std::size_t size() const PAWL_EXCLUDES(mutex_);
 
-    /// Lets every add through from now on: a scheduler that stops must not hang on a database that is away.
+    /// Tells those who wait for it. False as well for what can never be written.
+    void answer(const Decided& decided, bool applied) PAWL_EXCLUDES(mutex_);
+    /// Waits until it is known; false for what was stale, and for what is not known when the queue is opened wide.
+    [[nodiscard]] bool wait_applied(const Answer& answer) PAWL_EXCLUDES(mutex_);
+
+    /// Lets every add and every wait through from now on: a scheduler that stops must not hang on a database that is away.
     void open_wide() PAWL_EXCLUDES(mutex_);
 
 private:
     mutable base::Mutex mutex_;
     base::CondVar room_;
+    base::CondVar answered_;
     std::deque<Decided> waiting_ PAWL_GUARDED_BY(mutex_);
     bool wide_ PAWL_GUARDED_BY(mutex_) = false;
     // Set before the threads start.

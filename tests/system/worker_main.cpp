@@ -1,5 +1,5 @@
 // A process that runs a scheduler, to be stopped, paused and killed by the tests: worker DSN SCHEMA [--migrate]
-// [--crash-budget=N]. It says on stdout what happens to it, a line each, and stops when told by SIGTERM.
+// [--crash-budget=N] [--die-on-failure]. It says on stdout what happens to it, a line each, and stops when told by SIGTERM.
 
 #include <csignal>
 #include <cstdio>
@@ -17,6 +17,7 @@
 
 #include <spdlog/logger.h>
 
+#include <pawl/control.hpp>
 #include <pawl/events.hpp>
 #include <pawl/job_context.hpp>
 #include <pawl/scheduler.hpp>
@@ -85,9 +86,11 @@ int main(int argc, char** argv) {
     options.backoff = Backoff::none();
     options.reconnect = {.first = 5ms, .longest = 50ms};
     options.logger = std::make_shared<spdlog::logger>("silent");
+    bool dies_on_failure = false;
     for (int i = 3; i < argc; ++i) {
         const std::string_view argument = argv[i];
         if (argument == "--migrate") options.migrate_on_start = true;
+        if (argument == "--die-on-failure") dies_on_failure = true;
         if (argument.starts_with("--crash-budget=")) options.crash_budget = std::stoi(std::string(argument.substr(15)));
     }
 
@@ -97,11 +100,15 @@ int main(int argc, char** argv) {
     scheduler.on<tests::Note>([&](const tests::Note& note, JobContext& context) {
         ledger.note(context);
         if (note.text == "kill") std::raise(SIGKILL);
+        if (note.text == "fail") throw PermanentError("told to");
         say("holding");
         if (note.text == "until stopped") return wait_for_stop(context);
         std::string line;
         std::getline(std::cin, line);
         say("let go");
+    });
+    const auto failed = scheduler.on_event<JobFailed>([&](const JobFailed&) {
+        if (dies_on_failure) std::raise(SIGKILL);
     });
     const auto stale = scheduler.on_event<StaleOutcome>([](const StaleOutcome&) { say("stale"); });
     const auto fenced = scheduler.on_event<NodeFenced>([](const NodeFenced&) { say("fenced"); });
