@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <pawl/backoff.hpp>
+#include <pawl/classification.hpp>
 #include <pawl/clock.hpp>
 #include <pawl/detail/invoker.hpp>
 #include <pawl/export.hpp>
@@ -20,6 +21,7 @@ struct HandlerSettings {
     std::optional<Backoff> backoff;
     std::optional<Duration> timeout;
     std::string runbook;
+    std::optional<PermanentErrors> permanent_errors;
     Rules rules;
 };
 
@@ -44,6 +46,8 @@ public:
     Handler& with_backoff(Backoff backoff);
     /// The hard limit of one run, when a job does not say it itself. Range: above zero; `no_timeout` for none.
     Handler& with_timeout(Duration timeout);
+    /// Whether permanent errors of this kind become dead letters. Default: as `Options::permanent_errors` says.
+    Handler& with_permanent_errors(PermanentErrors permanent_errors);
 
     /// What to do about its dead letters: a text or an address, at most 2,000 bytes, shown with each of them.
     Handler& with_runbook(std::string_view runbook);

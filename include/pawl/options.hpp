@@ -10,6 +10,8 @@
 #include <pawl/backoff.hpp>
 #include <pawl/classification.hpp>
 #include <pawl/clock.hpp>
+#include <pawl/detail/callable.hpp>
+#include <pawl/error_record.hpp>
 #include <pawl/fwd.hpp>
 #include <pawl/rules.hpp>
 
@@ -171,6 +173,15 @@ struct Options {
 
     /// Rules for all kinds, searched after each kind's own.
     Rules rules{};
+
+    /// What becomes of permanent errors where the kind does not say it. Default `dead_letter`. With `failed_only` they are
+    /// kept as failed and discarded, in no dead letters, counts or alerts.
+    PermanentErrors permanent_errors{PermanentErrors::dead_letter};
+
+    /// Called once, with the sanitized error, after a `WorkerFatal` or a type that is classified as fatal has stopped the
+    /// workers of this scheduler; the host decides what to do. On the event thread, after `WorkerStopped`. None, the
+    /// default: the event and the log line are all. What it throws is contained, as of any listener.
+    detail::Callable<void(const ErrorRecord&)> on_fatal{};
 };
 
 }  // namespace pawl

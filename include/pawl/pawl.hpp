@@ -9,6 +9,8 @@
 #include <pawl/error_sanitizer.hpp>
 #include <pawl/errors.hpp>
 #include <pawl/events.hpp>
+#include <pawl/explanation.hpp>
+#include <pawl/finished_job.hpp>
 #include <pawl/handler.hpp>
 #include <pawl/job.hpp>
 #include <pawl/job_builder.hpp>

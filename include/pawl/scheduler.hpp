@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <exception>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
@@ -18,7 +19,9 @@
 #include <pawl/dead_letters.hpp>
 #include <pawl/enqueue_options.hpp>
 #include <pawl/enqueue_statement.hpp>
+#include <pawl/explanation.hpp>
 #include <pawl/export.hpp>
+#include <pawl/finished_job.hpp>
 #include <pawl/fwd.hpp>
 #include <pawl/handler.hpp>
 #include <pawl/job.hpp>
@@ -119,6 +122,22 @@ public:
     Handler& on(const Task<Signature>& task) {
         return add({task.kind(), task.payload_version(), &typeid(typename Task<Signature>::Arguments)},
                    detail::make_invoker<typename Task<Signature>::Arguments>(task));
+    }
+
+    /// Registers the follow-up of jobs that were enqueued with `on_failure(name)`: a function that takes a
+    /// `const FinishedJob&`, and may take a `JobContext&` after it. A follow-up is a job of kind `name`, with retries,
+    /// time limits and rules of its own; it has no follow-up itself.
+    ///
+    /// **Throws** `ConfigError` after `start()`, and for a name that has a handler.
+    template <class Function>
+    Handler& on_failure(std::string_view name, Function&& function) {
+        return add({name, 0, &typeid(FinishedJob)},
+                   detail::make_invoker<FinishedJob>(std::forward<Function>(function)));
+    }
+    /// The same for `on_success(name)`. A function registered under one name may serve both.
+    template <class Function>
+    Handler& on_success(std::string_view name, Function&& function) {
+        return on_failure(name, std::forward<Function>(function));
     }
 
     /// Begins a job. Nothing is stored until `submit` is called on what this returns.
@@ -225,6 +244,25 @@ public:
     [[nodiscard]] std::vector<AttemptInfo> attempts(JobId id);
     /// Who acted on a job, and why, in order.
     [[nodiscard]] std::vector<Act> acts(JobId id);
+
+    /// What would become of a job whose handler throws this error: a dry run of the decision, with the rules, marks and
+    /// policies of its kind. Policies, strategies and waits are really asked; callbacks are not called, and nothing is
+    /// stored. Before and after `start()`. A null error is a worker that was lost, a `PayloadError` a payload that cannot
+    /// be decoded.
+    ///
+    /// **Throws** `ConfigError` for a kind without a handler here, and for options out of range.
+    /// **Threads**: confined to one thread before `start()`, safe from any thread after it, if the policies are.
+    [[nodiscard]] Explanation explain(std::string_view kind, const std::exception_ptr& error,
+                                      const ExplainOptions& options = {}) const;
+    /// The same for the kind of a job type, and an error given as itself.
+    template <class T, class E>
+    [[nodiscard]] Explanation explain(const E& error, const ExplainOptions& options = {}) const {
+        if constexpr (std::same_as<E, std::exception_ptr>) {
+            return explain(detail::kind_info<T>().kind, error, options);
+        } else {
+            return explain(detail::kind_info<T>().kind, std::make_exception_ptr(error), options);
+        }
+    }
 
     /// Calls a function with every event of a type, after the commit that made it true, until what this returns is
     /// destroyed.

@@ -31,6 +31,14 @@ Handler& Handler::with_runbook(std::string_view runbook) {
     return *this;
 }
 
+Handler& Handler::with_permanent_errors(PermanentErrors permanent_errors) {
+    if (permanent_errors > PermanentErrors::failed_only) {
+        throw ConfigError("permanent_errors", "is none of the values of pawl::PermanentErrors");
+    }
+    open().permanent_errors = permanent_errors;
+    return *this;
+}
+
 HandlerSettings& Handler::open() {
     if (sealed_.load(std::memory_order_acquire)) {
         throw ConfigError("handler", "is fixed once the scheduler was started: say everything before start()");

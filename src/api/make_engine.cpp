@@ -17,8 +17,9 @@ int threads_of(const QueueOptions& queue) {
     return hardware > 0 ? static_cast<int>(hardware) : 1;
 }
 
-runtime::KindSetup kind_setup(const std::string& kind, const worker::Entry& entry, const Options& options,
-                              const std::shared_ptr<const Classification>& classification) {
+}  // namespace
+
+runtime::KindSetup Scheduler::Impl::kind_setup(const std::string& kind, const worker::Entry& entry) const {
     Rules rules = entry.settings.rules;
     rules.inherit(options.rules);
     return {.name = kind,
@@ -30,19 +31,15 @@ runtime::KindSetup kind_setup(const std::string& kind, const worker::Entry& entr
                        .classification = classification,
                        .max_retries = entry.settings.max_retries.value_or(options.max_retries),
                        .backoff = entry.settings.backoff.value_or(options.backoff),
-                       .crash_budget = options.crash_budget},
+                       .crash_budget = options.crash_budget,
+                       .permanent_errors = entry.settings.permanent_errors.value_or(options.permanent_errors)},
             .timeout = entry.settings.timeout,
             .runbook = entry.settings.runbook};
 }
 
-}  // namespace
-
 std::unique_ptr<runtime::Engine> Scheduler::Impl::make_engine() const {
     runtime::EngineSetup setup;
-    const auto classification = std::make_shared<const Classification>(options.classification);
-    for (const auto& [kind, entry] : registry.entries()) {
-        setup.kinds.push_back(kind_setup(kind, entry, options, classification));
-    }
+    for (const auto& [kind, entry] : registry.entries()) setup.kinds.push_back(kind_setup(kind, entry));
     for (const QueueOptions& queue : options.queues) {
         setup.queues.push_back({.name = queue.name,
                                 .concurrency = threads_of(queue),
@@ -61,6 +58,7 @@ std::unique_ptr<runtime::Engine> Scheduler::Impl::make_engine() const {
     setup.timeout_grace = options.timeout_grace.microseconds();
     setup.max_abandoned_threads = options.max_abandoned_threads;
     setup.max_result = options.max_result;
+    setup.max_payload = options.max_payload;
     setup.retention = {.succeeded = options.retention.succeeded,
                        .failed = options.retention.failed,
                        .canceled = options.retention.canceled};

@@ -30,7 +30,15 @@ Scheduler::Impl::Impl(Options given)
       log(std::make_shared<base::Log>(options.logger)),
       events(std::make_shared<observe::EventBus>(observe::EventBus::Options{options.event_queue}, clock, log)),
       store(api::make_store(options)),
-      logging(observe::log_events(*events, log)) {}
+      classification(std::make_shared<const Classification>(options.classification)),
+      logging(observe::log_events(*events, log)) {
+    if (!options.on_fatal) return;
+    fatal =
+        events->subscribe<WorkerStopped>([call = options.on_fatal, told = false](const WorkerStopped& event) mutable {
+            // Handlers that ran beside the first one may end the same way.
+            if (!std::exchange(told, true)) call(event.record);
+        });
+}
 
 Scheduler::Scheduler(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 

@@ -28,6 +28,7 @@ struct Scheduler::Impl {
     const std::shared_ptr<base::Log> log;
     const std::shared_ptr<observe::EventBus> events;
     const std::shared_ptr<store::Store> store;
+    const std::shared_ptr<const Classification> classification;
 
     worker::Registry registry;
     /// What `on` returned references to.
@@ -42,9 +43,14 @@ struct Scheduler::Impl {
 
     /// Before the first job is enqueued or run, and after the last one, it listens for the log.
     Subscription logging;
+    /// For Options::on_fatal.
+    Subscription fatal;
 
     /// The engine, not started: of the options and the handlers as they are now.
     [[nodiscard]] std::unique_ptr<runtime::Engine> make_engine() const;
+
+    /// All that has a say about a kind.
+    [[nodiscard]] runtime::KindSetup kind_setup(const std::string& kind, const worker::Entry& entry) const;
 
     void start();
 

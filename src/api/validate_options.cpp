@@ -99,6 +99,9 @@ void validate(const Options& options) {
     validate_queues(options.queues);
     validate_node(options);
     validate_limits(options);
+    if (options.permanent_errors > PermanentErrors::failed_only) {
+        throw ConfigError("permanent_errors", "is none of the values of pawl::PermanentErrors");
+    }
     validate_retention("retention.succeeded", options.retention.succeeded);
     validate_retention("retention.canceled", options.retention.canceled);
     validate_retention("retention.failed", options.retention.failed);
