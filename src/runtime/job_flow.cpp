@@ -21,8 +21,11 @@ Owed JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
     const bool ours = parts_.lease->holds() && job->node == parts_.publisher->node();
     if (!runs_here || !ours) {
         if (!run->claim_verdict()) return {};
-        runs_here ? release({job}, "fenced")
-                  : release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
+        if (runs_here) {
+            release({job}, "fenced");
+        } else {
+            release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
+        }
         return {};
     }
 

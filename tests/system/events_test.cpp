@@ -4,6 +4,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -92,6 +93,23 @@ TEST_F(Events, each_job_tells_its_story_in_order) {
         } while (pawl::testing::make_due(scheduler) > 0);
         EXPECT_EQ(story.of(id), told);
     }
+}
+
+TEST_F(Events, a_time_out_is_told_before_what_becomes_of_it) {
+    Options options = this->options();
+    options.soft_limit = 1;
+    Scheduler scheduler(options);
+    scheduler.on<Count>([](const Count&, JobContext& context) {
+        while (!context.stop_token().stop_requested()) std::this_thread::yield();
+        throw std::runtime_error("given up");
+    });
+    Story story(scheduler);
+    const JobId id = scheduler.enqueue(Count{1}).with_timeout(20ms).with_max_retries(1).submit().id();
+    EXPECT_EQ(pawl::testing::drain(scheduler), 2U);
+    const std::vector<std::string> told{"JobStarted", "JobExecutionTimedOut", "JobRetrying",
+                                        "JobStarted", "JobExecutionTimedOut", "JobFailed",
+                                        "JobDlq"};
+    EXPECT_EQ(story.of(id), told);
 }
 
 TEST_F(Events, an_outcome_is_told_only_once_it_is_written) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "model/error_json.hpp"
 #include "model/names.hpp"
 #include "store/pg/act_answer.hpp"
-#include "model/error_json.hpp"
 #include "store/pg/job_info.hpp"
 #include "store/pg/spans.hpp"
 

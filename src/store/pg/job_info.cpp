@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "model/names.hpp"
 #include "model/error_json.hpp"
+#include "model/names.hpp"
 
 namespace pawl::store::pg {
 
