@@ -123,8 +123,8 @@ TEST_F(PoolTest, gives_back_what_is_old_enough_and_by_id) {
     make(1, {.run = [](const Attempt&) {}});
     ASSERT_TRUE(pool->push("default", jobs(1, 3)));
     EXPECT_TRUE(pool->take_back_unstarted("default", 1h).empty());
-    EXPECT_EQ(pool->take_back_unstarted(0, 2)->slot.id, 2);
-    EXPECT_EQ(pool->take_back_unstarted(0, 2), nullptr);
+    EXPECT_EQ(pool->take_back_unstarted(900, 2)->slot.id, 2);
+    EXPECT_EQ(pool->take_back_unstarted(900, 2), nullptr);
     EXPECT_EQ(pool->take_back_unstarted("default", 0ns).size(), 2u);
 }
 
@@ -300,7 +300,7 @@ TEST_F(PoolTest, settles_an_abandoned_run_from_another_thread_and_keeps_its_widt
     ASSERT_TRUE(left.wait());
     EXPECT_EQ(pool->load("default")->unstarted, 1);
     EXPECT_EQ(entered.raised(), 1);
-    EXPECT_NE(pool->take_back_unstarted(0, 1), nullptr);
+    EXPECT_NE(pool->take_back_unstarted(900, 1), nullptr);
 
     go.raise();
     ASSERT_TRUE(returned.wait());
@@ -348,8 +348,8 @@ TEST_F(PoolTest, asks_a_run_to_stop_by_its_job) {
     pool->start();
     ASSERT_TRUE(pool->push("default", jobs(5, 1)));
     ASSERT_TRUE(entered.wait());
-    EXPECT_EQ(pool->request_stop(0, 6, StopReason::canceled), 0);
-    EXPECT_EQ(pool->request_stop(0, 5, StopReason::canceled), 1);
+    EXPECT_EQ(pool->request_stop(900, 6, StopReason::canceled), 0);
+    EXPECT_EQ(pool->request_stop(900, 5, StopReason::canceled), 1);
     EXPECT_TRUE(pool->wait_idle(in(10s)));
 }
 
