@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include <pawl/clock.hpp>
@@ -107,6 +108,24 @@ public:
     PayloadError(const PayloadError&) = default;
     PayloadError& operator=(const PayloadError&) = default;
     ~PayloadError() override;
+};
+
+/// A step of `JobContext::once` was begun by an earlier run, and nothing tells whether it was done: it is not run again. Not
+/// caught by the handler, it makes the job a dead letter with reason `needs_person`.
+class PAWL_EXPORT StepInDoubt : public std::runtime_error {
+public:
+    StepInDoubt(std::string_view step, ClaimToken begun_by);
+    StepInDoubt(const StepInDoubt&) = default;
+    StepInDoubt& operator=(const StepInDoubt&) = default;
+    ~StepInDoubt() override;
+
+    [[nodiscard]] const std::string& step() const noexcept { return step_; }
+    /// The claim token of the run that began it, as outside systems may have been given it.
+    [[nodiscard]] ClaimToken begun_by() const noexcept { return begun_by_; }
+
+private:
+    std::string step_;
+    ClaimToken begun_by_;
 };
 
 /// A handler ended its thread, by `pthread_exit` or a cancellation.

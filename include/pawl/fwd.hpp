@@ -26,5 +26,6 @@ class RetryPolicy;
 class Scheduler;
 struct ErrorRecord;
 struct JobInfo;
+struct JobRun;
 struct Options;
 }  // namespace pawl

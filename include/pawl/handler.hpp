@@ -22,6 +22,9 @@ struct HandlerSettings {
     std::optional<Duration> timeout;
     std::string runbook;
     std::optional<PermanentErrors> permanent_errors;
+    /// The service whose breaker keeps its jobs back; empty: none.
+    std::string circuit_breaker;
+    bool non_idempotent{};
     Rules rules;
 };
 
@@ -51,6 +54,12 @@ public:
 
     /// What to do about its dead letters: a text or an address, at most 2,000 bytes, shown with each of them.
     Handler& with_runbook(std::string_view runbook);
+    /// Puts jobs back, uncounted, while the breaker of this service is open; see CircuitBreaker. `Scheduler::start` throws
+    /// `ConfigError` when the scheduler has no breaker of that name.
+    Handler& with_circuit_breaker(std::string_view service);
+    /// Running it twice would do harm: once a run may have begun, a job is never retried or rescued by itself. Any error,
+    /// time-out, interruption or loss makes it a dead letter with reason `needs_person`.
+    Handler& non_idempotent();
 
     [[nodiscard]] detail::RuleBook& rule_book() { return open().rules.rule_book(); }
 

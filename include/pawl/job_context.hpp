@@ -7,9 +7,12 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <pawl/clock.hpp>
+#include <pawl/detail/step.hpp>
 #include <pawl/export.hpp>
 #include <pawl/fwd.hpp>
 #include <pawl/job.hpp>
@@ -29,7 +32,7 @@ namespace pawl {
 /// **Lifetime**: valid during the handler's call only; so are the references it gives.
 class PAWL_EXPORT JobContext {
 public:
-    struct Run;
+    using Run = JobRun;
 
     explicit JobContext(const Run& run) noexcept : run_(run) {}
     JobContext(const JobContext&) = delete;
@@ -79,6 +82,47 @@ public:
     /// The token of this run's claim, to fence outside systems with: give it along with each write, and let them refuse a
     /// token that is smaller than one they have seen.
     [[nodiscard]] ClaimToken claim_token() const noexcept;
+
+    /// Runs a function at most once for this job, however often the job runs, and returns what it returned: the result is
+    /// kept with the job, and later runs get it from there. A function that throws has not been done: it is run again by
+    /// the next run. Returns nothing or what has a codec that encodes and decodes.
+    ///
+    ///     auto receipt = context.once("charge", [&] { return gateway.charge(job.order_id); });
+    ///
+    /// That it begins is written before, and its result after it. A run that ends between the two leaves the step in doubt.
+    /// Names have 1 to 200 bytes. A redriven job keeps its steps, and a purged one loses them.
+    ///
+    /// **Throws** what the function throws; `StepInDoubt`; `Interrupted` when the claim is over; `StoreError`;
+    /// `ConfigError` for a name that cannot be stored.
+    template <class F>
+    detail::StepValue<F> once(std::string_view step, F&& function) {
+        return once(step, std::forward<F>(function),
+                    [](const StepInDoubt& doubt) -> detail::StepAnswer<F> { throw doubt; });
+    }
+
+    /// The same, and asks `recover(const StepInDoubt&)` about a step in doubt: it returns a `std::optional` of the result,
+    /// or for a function without one a bool. None, or false, says that it was not done: then it is run.
+    template <class F, class Recover>
+    detail::StepValue<F> once(std::string_view step, F&& function, Recover&& recover) {
+        detail::OpenStep open(run_, step, nullptr);
+        if (const StepInDoubt* doubt = open.doubt()) {
+            if (detail::StepAnswer<F> answer = recover(*doubt)) return open.template recovered<F>(answer);
+            open.begin_anew();
+        }
+        return open.template run<F>(function);
+    }
+
+    /// The same in the caller's transaction: what the function writes there and that it was done are committed together, so
+    /// it is done exactly once. Whatever it throws, the transaction should be rolled back; the step is undone with it. Until it ends,
+    /// nobody can take the job over.
+    template <class F>
+    detail::StepValue<F> once(pqxx::dbtransaction& transaction, std::string_view step, F&& function) {
+        detail::OpenStep open(run_, step, &transaction);
+        if (const StepInDoubt* doubt = open.doubt()) throw *doubt;
+        return open.template run<F>(function);
+    }
+    template <class F>
+    detail::StepValue<F> once(pqxx::transaction_base& transaction, std::string_view step, F&& function) = delete;
 
     /// The scheduler's logger. What a handler writes there is not sanitized.
     [[nodiscard]] spdlog::logger& logger() const noexcept;

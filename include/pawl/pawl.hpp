@@ -2,6 +2,7 @@
 
 // All of pawl that a service needs. Single headers serve as well; leaving out <pawl/json.hpp> saves the most.
 
+#include <pawl/circuit_breaker.hpp>
 #include <pawl/clock.hpp>
 #include <pawl/codec.hpp>
 #include <pawl/control.hpp>
@@ -18,6 +19,7 @@
 #include <pawl/json.hpp>
 #include <pawl/migrate.hpp>
 #include <pawl/options.hpp>
+#include <pawl/retry_policies.hpp>
 #include <pawl/retry_policy.hpp>
 #include <pawl/scheduler.hpp>
 #include <pawl/task.hpp>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <pawl/acts.hpp>
+#include <pawl/circuit_breaker.hpp>
 #include <pawl/clock.hpp>
 #include <pawl/codec.hpp>
 #include <pawl/dead_letters.hpp>
@@ -188,6 +189,12 @@ public:
     [[nodiscard]] EnqueueStatement enqueue_statement(const T& job, const EnqueueOptions& options = {}) {
         return statement(detail::kind_info<T>(), detail::encode_job(job), options);
     }
+
+    /// Takes a circuit breaker for `Handler::with_circuit_breaker`, and returns a copy of it. It counts what runs here, and
+    /// should be in one scheduler only: the last that took it tells of its changes.
+    ///
+    /// **Throws** `ConfigError` for a service that has one already, and after `start()`.
+    CircuitBreaker circuit_breaker(CircuitBreaker breaker);
 
     /// Starts taking and running jobs. Handlers are fixed from here on.
     ///

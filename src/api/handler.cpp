@@ -39,6 +39,17 @@ Handler& Handler::with_permanent_errors(PermanentErrors permanent_errors) {
     return *this;
 }
 
+Handler& Handler::with_circuit_breaker(std::string_view service) {
+    model::validate_queue(service, "circuit_breaker");
+    open().circuit_breaker = service;
+    return *this;
+}
+
+Handler& Handler::non_idempotent() {
+    open().non_idempotent = true;
+    return *this;
+}
+
 HandlerSettings& Handler::open() {
     if (sealed_.load(std::memory_order_acquire)) {
         throw ConfigError("handler", "is fixed once the scheduler was started: say everything before start()");

@@ -1,5 +1,8 @@
+#include <map>
 #include <thread>
 #include <utility>
+
+#include <pawl/errors.hpp>
 
 #include "api/scheduler_impl.hpp"
 #include "failure/decide.hpp"
@@ -17,6 +20,17 @@ int threads_of(const QueueOptions& queue) {
     return hardware > 0 ? static_cast<int>(hardware) : 1;
 }
 
+using Breakers = std::map<std::string, std::shared_ptr<failure::Breaker>, std::less<>>;
+
+std::shared_ptr<failure::Breaker> breaker_of(const std::string& kind, const std::string& service,
+                                             const Breakers& breakers) {
+    if (service.empty()) return nullptr;
+    const auto found = breakers.find(service);
+    if (found != breakers.end()) return found->second;
+    throw ConfigError("circuit_breaker",
+                      "\"" + service + "\" of kind \"" + kind + "\" is unknown: give it to Scheduler::circuit_breaker");
+}
+
 }  // namespace
 
 runtime::KindSetup Scheduler::Impl::kind_setup(const std::string& kind, const worker::Entry& entry) const {
@@ -32,14 +46,17 @@ runtime::KindSetup Scheduler::Impl::kind_setup(const std::string& kind, const wo
                        .max_retries = entry.settings.max_retries.value_or(options.max_retries),
                        .backoff = entry.settings.backoff.value_or(options.backoff),
                        .crash_budget = options.crash_budget,
+                       .non_idempotent = entry.settings.non_idempotent,
                        .permanent_errors = entry.settings.permanent_errors.value_or(options.permanent_errors)},
             .timeout = entry.settings.timeout,
-            .runbook = entry.settings.runbook};
+            .runbook = entry.settings.runbook,
+            .breaker = breaker_of(kind, entry.settings.circuit_breaker, breakers)};
 }
 
 std::unique_ptr<runtime::Engine> Scheduler::Impl::make_engine() const {
     runtime::EngineSetup setup;
     for (const auto& [kind, entry] : registry.entries()) setup.kinds.push_back(kind_setup(kind, entry));
+    for (const auto& [service, breaker] : breakers) setup.breakers.push_back(breaker);
     for (const QueueOptions& queue : options.queues) {
         setup.queues.push_back({.name = queue.name,
                                 .concurrency = threads_of(queue),

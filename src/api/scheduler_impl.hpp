@@ -1,14 +1,17 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <pawl/scheduler.hpp>
 
 #include "base/log.hpp"
 #include "base/mutex.hpp"
+#include "failure/breaker.hpp"
 #include "observe/event_bus.hpp"
 #include "runtime/engine.hpp"
 #include "store/store.hpp"
@@ -33,6 +36,8 @@ struct Scheduler::Impl {
     worker::Registry registry;
     /// What `on` returned references to.
     std::deque<Handler> handlers;
+    /// By service.
+    std::map<std::string, std::shared_ptr<failure::Breaker>, std::less<>> breakers;
 
     base::Mutex mutex;
     bool starting PAWL_GUARDED_BY(mutex) = false;

@@ -39,6 +39,7 @@ using Row = std::optional<model::Decision> (*)(Case&);
 // The rows of the table in table.cpp, by what they check.
 std::optional<model::Decision> fatal_type(Case& c);
 std::optional<model::Decision> non_idempotent(Case& c);
+std::optional<model::Decision> step_in_doubt(Case& c);
 std::optional<model::Decision> discard_rule(Case& c);
 std::optional<model::Decision> do_not_retry(Case& c);
 std::optional<model::Decision> retry_rule(Case& c);

@@ -2,6 +2,8 @@
 #include <limits>
 #include <utility>
 
+#include <pawl/control.hpp>
+
 #include "failure/captured.hpp"
 #include "failure/case.hpp"
 #include "failure/contain.hpp"
@@ -72,6 +74,11 @@ std::optional<Decision> fatal_type(Case& c) {
 
 std::optional<Decision> non_idempotent(Case& c) {
     if (!c.policy.non_idempotent) return std::nullopt;
+    return terminal(Verdict::dead_letter, Reason::needs_person, true);
+}
+
+std::optional<Decision> step_in_doubt(Case& c) {
+    if (!c.failure.involves<StepInDoubt>()) return std::nullopt;
     return terminal(Verdict::dead_letter, Reason::needs_person, true);
 }
 

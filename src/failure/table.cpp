@@ -10,6 +10,7 @@
 //
 //      2  fatal_type         an error after which no job can run here     released, and the pool stops
 //      2b non_idempotent     the kind must not be run twice               dead letter, needs_person
+//      2c step_in_doubt      a step of once() may have been done          dead letter, needs_person
 //      3  discard_rule       discard_on                                   discarded
 //      4  do_not_retry       a mark, or a PermanentError, in the chain    dead letter, do_not_retry, not counted
 //      5  retry_rule         retry_on, its attempts used up               dead letter, rule_exhausted
@@ -35,6 +36,7 @@ struct NamedRow {
 
 constexpr NamedRow row_2{"2 fatal_type", fatal_type};
 constexpr NamedRow row_2b{"2b non_idempotent", non_idempotent};
+constexpr NamedRow row_2c{"2c step_in_doubt", step_in_doubt};
 constexpr NamedRow row_3{"3 discard_rule", discard_rule};
 constexpr NamedRow row_4{"4 do_not_retry", do_not_retry};
 constexpr NamedRow row_5{"5 retry_rule", retry_rule};
@@ -44,8 +46,8 @@ constexpr NamedRow row_8{"8 global_policy", global_policy};
 constexpr NamedRow row_9{"9 attempts_used_up", attempts_used_up};
 constexpr std::string_view row_10 = "10 retry_after_delay";
 
-constexpr std::array threw_rows{row_2, row_2b, row_3, row_4, row_5, row_6, row_7, row_8, row_9};
-constexpr std::array timed_out_rows{row_2b, row_3, row_4, row_5, row_6, row_7, row_8, row_9};
+constexpr std::array threw_rows{row_2, row_2b, row_2c, row_3, row_4, row_5, row_6, row_7, row_8, row_9};
+constexpr std::array timed_out_rows{row_2b, row_2c, row_3, row_4, row_5, row_6, row_7, row_8, row_9};
 constexpr std::array undecodable_rows{row_3, row_4, row_5, row_6, row_7, row_8, row_9};
 constexpr std::array retry_after_rows{row_8, row_9};
 

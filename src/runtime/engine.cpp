@@ -14,6 +14,43 @@ using base::Loop;
 /// The longest wait for a notification at once; then the connection is looked at, and the wait begins anew.
 constexpr std::chrono::seconds listen_bound{30};
 
+std::shared_ptr<worker::Steps> stored_steps(std::shared_ptr<store::Store> store) {
+    class StoredSteps final : public worker::Steps {
+    public:
+        explicit StoredSteps(std::shared_ptr<store::Store> store) : store_(std::move(store)) {}
+
+        model::StepBegun begin(pqxx::dbtransaction* transaction, const model::Step& step) override {
+            return store_->begin_step(transaction, step);
+        }
+        bool finish(pqxx::dbtransaction* transaction, const model::Step& step,
+                    const std::optional<std::string>& result) override {
+            return store_->finish_step(transaction, step, result);
+        }
+        void forget(const model::Step& step) override { store_->forget_step(step); }
+
+    private:
+        const std::shared_ptr<store::Store> store_;
+    };
+    return std::make_shared<StoredSteps>(std::move(store));
+}
+
+void tell_of(failure::Breaker& breaker, std::shared_ptr<const Publisher> publisher) {
+    breaker.on_change([publisher = std::move(publisher), service = breaker.service()](BreakerState state) {
+        const auto tell = [&](auto event) {
+            event.service = service;
+            publisher->node_event(std::move(event));
+        };
+        switch (state) {
+            case BreakerState::closed:
+                return tell(BreakerClosed{});
+            case BreakerState::open:
+                return tell(BreakerOpened{});
+            case BreakerState::half_open:
+                return tell(BreakerHalfOpen{});
+        }
+    });
+}
+
 }  // namespace
 
 Engine::Impl::Impl(EngineSetup given)
@@ -21,6 +58,7 @@ Engine::Impl::Impl(EngineSetup given)
       lease_(std::make_shared<Lease>(setup_.node_expiry)),
       publisher_(std::make_shared<Publisher>(setup_.events, setup_.clock)),
       owed_(std::make_shared<OwedCalls>(queue_, publisher_, setup_.log)) {
+    for (const auto& breaker : setup_.breakers) tell_of(*breaker, publisher_);
     watchdog_ = std::make_shared<worker::Watchdog>(
         worker::Watchdog::Options{.grace = setup_.timeout_grace,
                                   .on_soft_limit = [this](const auto& run) { flow_->warn(*run); },
@@ -30,7 +68,8 @@ Engine::Impl::Impl(EngineSetup given)
                                                                            .failures = capture_calls(),
                                                                            .clock = setup_.clock,
                                                                            .logger = setup_.log->logger(),
-                                                                           .max_result = setup_.max_result});
+                                                                           .max_result = setup_.max_result,
+                                                                           .steps = stored_steps(setup_.store)});
     flow_ = std::make_shared<JobFlow>(JobFlow::Parts{.kinds = kinds_,
                                                      .executor = executor_,
                                                      .queue = queue_,
@@ -38,6 +77,7 @@ Engine::Impl::Impl(EngineSetup given)
                                                      .publisher = publisher_,
                                                      .owed = owed_,
                                                      .lease = lease_,
+                                                     .guards = std::make_shared<Guards>(setup_.random),
                                                      .random = setup_.random,
                                                      .clock = setup_.clock,
                                                      .default_timeout = setup_.default_timeout,

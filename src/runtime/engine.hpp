@@ -11,6 +11,7 @@
 #include <pawl/stop_report.hpp>
 
 #include "base/log.hpp"
+#include "failure/breaker.hpp"
 #include "failure/decide.hpp"
 #include "observe/event_bus.hpp"
 #include "store/store.hpp"
@@ -26,6 +27,8 @@ struct KindSetup {
     /// The kind's own; none: the scheduler's.
     std::optional<Duration> timeout;
     std::string runbook{};
+    /// Of the service that it calls; null: none.
+    std::shared_ptr<failure::Breaker> breaker;
 };
 
 struct QueueSetup {
@@ -39,6 +42,8 @@ struct QueueSetup {
 struct EngineSetup {
     std::vector<KindSetup> kinds;
     std::vector<QueueSetup> queues;
+    /// All of the scheduler.
+    std::vector<std::shared_ptr<failure::Breaker>> breakers;
     std::chrono::microseconds node_expiry{};
     std::chrono::microseconds heartbeat{};
     std::chrono::microseconds poll_floor{};

@@ -29,6 +29,12 @@ Owed JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
         return {};
     }
 
+    if (const auto wait = parts_.guards->wait_before(*kind, *job)) {
+        if (run->claim_verdict())
+            release({job}, "the breaker of " + kind->setup.breaker->service() + " is open", *wait);
+        return {};
+    }
+
     const auto settle = [&](const model::Outcome& outcome) {
         return run->claim_verdict() ? settle_soon(decide(job, outcome)) : Owed{};
     };
@@ -77,6 +83,7 @@ Judged JobFlow::decide(const worker::Job& job, const model::Outcome& outcome) co
 
     failure::Notes notes;
     model::Decision decision = failure::decide(*job, outcome, policy, *parts_.random, notes);
+    if (kind != nullptr) parts_.guards->ended(*kind, *job, outcome, decision, notes);
 
     std::optional<std::chrono::microseconds> timed_out;
     if (notes.timed_out && kind != nullptr) {

@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "model/outcome.hpp"
 #include "runtime/claim_ledger.hpp"
+#include "runtime/guards.hpp"
 #include "runtime/kinds.hpp"
 #include "runtime/lease.hpp"
 #include "runtime/owed_calls.hpp"
@@ -51,6 +52,7 @@ public:
         std::shared_ptr<Publisher> publisher;
         std::shared_ptr<OwedCalls> owed;
         std::shared_ptr<const Lease> lease;
+        std::shared_ptr<Guards> guards;
         std::shared_ptr<RandomSource> random;
         std::shared_ptr<const Clock> clock;
         /// For jobs and kinds that say none; `no_timeout` is none.

@@ -19,6 +19,7 @@
 #include "model/claimed_job.hpp"
 #include "model/job_spec.hpp"
 #include "model/settlement.hpp"
+#include "model/step.hpp"
 
 // What the runtime asks of the database: one verb per move, in the order of a job's life. Each verb is one statement in
 // one transaction, so that at any commit a job stands in exactly one place.
@@ -26,6 +27,9 @@
 namespace pawl::store {
 
 using model::NodeId;
+using model::Step;
+using model::StepBegun;
+using model::StepState;
 
 struct Enqueue {
     const model::JobSpec& spec;
@@ -332,6 +336,15 @@ public:
     virtual Claimed claim(const Claim& wanted) = 0;
     virtual Asleep announce_sleep(const Sleep& sleep) = 0;
     virtual void announce_awake(NodeId node) = 0;
+
+    // Steps of a running job: in the caller's transaction, or on a pooled connection where that is null. Each is written only
+    // while the claim holds the job, but for `forget_step`, and a step that was done under a claim that is over meanwhile.
+    virtual StepBegun begin_step(pqxx::dbtransaction* transaction, const Step& step) = 0;
+    /// False when the claim is over, or somebody took the step over.
+    virtual bool finish_step(pqxx::dbtransaction* transaction, const Step& step,
+                             const std::optional<std::string>& result) = 0;
+    /// Undoes what `begin_step` wrote on a pooled connection.
+    virtual void forget_step(const Step& step) = 0;
 
     // Settle: connection settle.
     virtual Settled settle(const Settle& batch) = 0;

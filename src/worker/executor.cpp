@@ -135,6 +135,7 @@ model::Outcome Executor::execute(const detail::Invoker& handler, const std::shar
             state.deadline = deadlines.hard_at;
             watch = parts_.watchdog->watch(run, deadlines);
         }
+        state.steps = parts_.steps.get();
         JobContext context{state};
         return attempt.returned(invocation->run(context));
     } catch (const Snooze& snooze) {

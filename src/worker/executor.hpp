@@ -13,6 +13,7 @@
 #include <pawl/handler.hpp>
 
 #include "model/outcome.hpp"
+#include "worker/steps.hpp"
 #include "worker/stop_state.hpp"
 #include "worker/watchdog.hpp"
 
@@ -53,6 +54,8 @@ public:
         std::shared_ptr<spdlog::logger> logger;
         /// A larger result is replaced by a marker.
         std::size_t max_result = 64 * 1024;
+        /// Null: handlers have no `once`.
+        std::shared_ptr<Steps> steps{};
     };
 
     /// Takes the outcome of a handler that ended its thread (pthread_exit, cancellation), while the thread unwinds.

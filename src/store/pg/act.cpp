@@ -9,7 +9,8 @@
 namespace pawl::store::pg {
 namespace {
 
-// In all of them: $1 id, $2 by, $3 why. The lock order is claims, then places; each locks one row at most.
+// In all of them: $1 id, $2 by, $3 why. The lock order is claims, then places; each locks one row at most. A claim is locked so that
+// a step of once() in a transaction of its handler, which shares its key, need not have ended.
 
 // Takes one id out of a range of `ready` or `scheduled`, and puts what stood before and after it back. Uses ready_id, scheduled_id.
 constexpr std::string_view from_range = R"(
@@ -37,7 +38,7 @@ held as materialized (
     where ids @> array[$1]
       and get_bit(settled, array_position(ids, $1) - 1) = 0
     order by id
-    for update
+    for no key update
 ), emptied as (
     delete from @schema@.claim c
     using held h

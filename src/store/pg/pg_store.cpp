@@ -1,5 +1,6 @@
 #include "store/pg/pg_store.hpp"
 
+#include <type_traits>
 #include <utility>
 
 #include <pawl/errors.hpp>
@@ -16,6 +17,7 @@
 #include "store/pg/node.hpp"
 #include "store/pg/queue.hpp"
 #include "store/pg/settle.hpp"
+#include "store/pg/steps.hpp"
 #include "store/pg/upkeep.hpp"
 #include "store/pg/wakeups.hpp"
 
@@ -46,6 +48,7 @@ public:
           names_(schema_),
           enqueue_(schema_),
           claim_(schema_),
+          steps_(schema_),
           settle_(schema_),
           node_(schema_),
           upkeep_(schema_),
@@ -99,6 +102,15 @@ public:
     Claimed claim(const Claim& wanted) override { return claim_.claim(claim_lane_(), names_, wanted); }
     Asleep announce_sleep(const Sleep& sleep) override { return claim_.announce_sleep(claim_lane_(), sleep); }
     void announce_awake(NodeId node) override { claim_.announce_awake(claim_lane_(), node); }
+
+    StepBegun begin_step(pqxx::dbtransaction* transaction, const Step& step) override {
+        return on(transaction, [&](auto& session) { return steps_.begin(session, step); });
+    }
+    bool finish_step(pqxx::dbtransaction* transaction, const Step& step,
+                     const std::optional<std::string>& result) override {
+        return on(transaction, [&](auto& session) { return steps_.finish(session, step, result); });
+    }
+    void forget_step(const Step& step) override { steps_.forget(*pool_.borrow(), step); }
 
     Settled settle(const Settle& batch) override { return settle_.settle(settle_lane_(), names_, batch); }
 
@@ -164,11 +176,20 @@ private:
         return known;
     }
 
+    /// A verb that runs in the caller's transaction, or else on a connection of ours.
+    template <class Verb>
+    std::invoke_result_t<const Verb&, Connection&> on(pqxx::dbtransaction* transaction, const Verb& verb) {
+        if (transaction == nullptr) return verb(*pool_.borrow());
+        CallerTransaction session(*transaction);
+        return verb(session);
+    }
+
     const std::string conninfo_;
     const std::string schema_;
     Names names_;
     const EnqueueVerbs enqueue_;
     const ClaimVerbs claim_;
+    const StepVerbs steps_;
     const SettleVerbs settle_;
     const NodeVerbs node_;
     const UpkeepVerbs upkeep_;

@@ -35,7 +35,7 @@ with given as materialized (
     from @schema@.claim
     where id = any ($3::bigint[])
     order by id
-    for update
+    for no key update
 ), fenced as materialized (
     select distinct on (g.token, g.position) g.token, g.position, g.id, g.place
     from given g

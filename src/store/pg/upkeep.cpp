@@ -132,6 +132,8 @@ with turn as materialized (
     delete from @schema@.attempt where id = any (array(select id from expired)) returning id
 ), acts as (
     delete from @schema@.act where job = any (array(select id from expired))
+), steps as (
+    delete from @schema@.step where id = any (array(select id from expired))
 ), ended as (
     delete from @schema@.done where id = any (array(select id from expired))
 ), jobs as (

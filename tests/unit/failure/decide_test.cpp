@@ -86,6 +86,18 @@ void refuse_below(Trial& trial) {
     trial.policy.max_retries = 0;
 }
 
+TEST(Decide, sends_a_step_in_doubt_to_a_person_wherever_it_stands_in_the_chain) {
+    Trial trial;
+    trial.rules().retry_on<std::runtime_error>();
+    const auto doubt = thrown(StepInDoubt("charge", 7));
+    for (const auto& error : {doubt, nested(TransientError("charging failed"), doubt)}) {
+        const auto decision = trial.threw_pointer(error);
+        EXPECT_EQ(decision.verdict, Verdict::dead_letter);
+        EXPECT_EQ(decision.reason, Reason::needs_person);
+        EXPECT_TRUE(decision.counted);
+    }
+}
+
 }  // namespace
 
 TEST(Decide, completes_what_returned) {
