@@ -2,3 +2,4 @@
 include("${CMAKE_CURRENT_LIST_DIR}/clang.cmake")
 set(PAWL_SANITIZE "address,undefined" CACHE STRING "")
 set(PAWL_BUILD_EXAMPLES OFF CACHE BOOL "")
+set(PAWL_BUILD_FUZZERS ON CACHE BOOL "")

@@ -70,6 +70,16 @@ std::size_t quoted_length(std::string_view text, std::string_view quote) {
     return text.size();
 }
 
+/// What is hidden of a value whose opening quote has been passed. Where something is glued to the quote that closes it, that quote
+/// may as well have opened another value: then it goes on to the end of the line.
+std::size_t hidden_of_quoted(std::string_view text, std::string_view quote) {
+    const std::size_t length = quoted_length(text, quote);
+    const std::string_view after = text.substr(std::min(length + quote.size(), text.size()));
+    constexpr std::string_view delimiters = " \t\n,;)}]>&\"'\\.";
+    if (after.empty() || delimiters.find(after.front()) != std::string_view::npos) return length;
+    return text.size() - after.size() + run_without(after, "\n");
+}
+
 /// A list or object at the front, to its closing bracket, or else to the end of the text.
 std::size_t bracketed_length(std::string_view text) {
     std::size_t depth = 0;
@@ -102,7 +112,7 @@ std::size_t bare_value_length(std::string_view text) {
 /// What is hidden of the value at the cursor, which is moved past an opening quote.
 std::size_t value_length(Cursor& cursor, bool whole_line) {
     for (const std::string_view quote : {"\\\"", "\"", "'"}) {
-        if (cursor.take(quote)) return quoted_length(cursor.rest(), quote);
+        if (cursor.take(quote)) return hidden_of_quoted(cursor.rest(), quote);
     }
     const std::string_view rest = cursor.rest();
     if (whole_line) return run_without(rest, "\n\"'");

@@ -58,6 +58,9 @@ TEST(Sanitize, hides_secrets_and_leaves_the_rest) {
         // conninfo and key-value text
         {"host=db password=S3cr^t$@x user=app", "host=db password=" + h + " user=app"},
         {"password='it\\'s me' user=app", "password='" + h + "' user=app"},
+        // A quote that nobody closed pairs with the next one: what is glued to that may be a secret as well.
+        {"pwd:'oops\npassword = 'S3cr^t'\nnext", "pwd:'" + h + "\nnext"},
+        {"token=\"oops {\"secret\": \"S3cr^t\"}", "token=\"" + h},
         {"password = hunter2", "password = " + h},
         {"PGPASSWORD=abc psql", "PGPASSWORD=" + h + " psql"},
         {"Pwd=abc;Server=x", "Pwd=" + h + ";Server=x"},
