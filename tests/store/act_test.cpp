@@ -278,6 +278,19 @@ TEST_F(Acts, resume_what_is_due_by_now_into_the_ready_ones) {
     EXPECT_THAT(ids_of(claim()), ElementsAre(id));
 }
 
+// What falls due while it is resumed stands in one place afterwards, whichever that is.
+TEST_F(Acts, resume_into_one_place_what_falls_due_meanwhile) {
+    const JobId id = enqueue_one(later());
+    for (int i = 0; i < 3000; ++i) {
+        ASSERT_TRUE(store().pause({id, "", ""}).done) << i;
+        sql("update @schema@.parked set run_at = clock_timestamp() + $1 * interval '1 microsecond'",
+            Params{}.add(i % 1500));
+        ASSERT_TRUE(store().resume({id, "", ""}).done) << i;
+        const std::string place = place_of(id);
+        ASSERT_TRUE(place == "ready" || place == "scheduled") << i << ": " << place;
+    }
+}
+
 TEST_F(Acts, keep_what_a_job_has_been_through) {
     const JobId id = enqueue_one(job_spec([](auto& spec) { spec.priority = Priority::high; }));
     sql("update @schema@.ready set attempts = 3, crashes = 2, suspect = true");

@@ -96,23 +96,27 @@ moved as (
     from moved
 ),)";
 
-// Back where it would stand by now.
+// Back where it would stand by now. The clock is read once: read for each place, it lets a job that falls due in between stand
+// in both, or in none.
 constexpr std::string_view resume_parts = R"(
 moved as (
     delete from @schema@.parked
     where id = $1
       and state = 'paused'
     returning run_at, queue, kind, attempts, priority, crashes, suspect
+), again as materialized (
+    select *, run_at > clock_timestamp() as later
+    from moved
 ), due_now as (
     insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
     select $1, run_at, queue, kind, attempts, priority, crashes, suspect
-    from moved
-    where run_at <= clock_timestamp()
+    from again
+    where not later
 ), due_later as (
     insert into @schema@.scheduled (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
     select $1, run_at, queue, kind, attempts, priority, crashes, suspect
-    from moved
-    where run_at > clock_timestamp()
+    from again
+    where later
 ),)";
 
 std::string range_of(std::string_view place) {
