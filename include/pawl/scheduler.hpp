@@ -232,7 +232,8 @@ public:
     /// counts of rules. Its error is cleared, and the history of its runs kept.
     ActResult retry_job(JobId id, const RedriveOptions& redrive = {});
     /// The same for all failed jobs that are meant, those that failed first before the others, up to a limit from 1 to 1,000:
-    /// all of them in one transaction, or none. Gives their ids; fewer than the limit means that there are no more.
+    /// all of them in one transaction, or none. Gives their ids. What another caller is putting back at the same time is passed
+    /// over.
     std::vector<JobId> retry_jobs(const Filter& filter, int limit, const RedriveManyOptions& redrive = {});
     /// How many `retry_jobs` would find: look before you leap.
     [[nodiscard]] std::int64_t count_dead_letters(const Filter& filter);

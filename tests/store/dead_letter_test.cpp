@@ -206,6 +206,16 @@ TEST_F(DeadLetters, come_back_at_the_rate_that_was_asked_for) {
               1000);
 }
 
+TEST_F(DeadLetters, that_another_is_putting_back_are_passed_over) {
+    const JobId first = fail();
+    const JobId second = fail();
+    store::pg::Transaction other(admin());
+    other.run(store::pg::Statement{"", store::pg::with_schema("select from @schema@.done where id = $1 for update",
+                                                              schema())},
+              Params{}.add(first));
+    EXPECT_THAT(redrive(Filter::all(), 1), ElementsAre(second));
+}
+
 // Two people see the same incident.
 TEST_F(DeadLetters, are_put_back_once_by_two_at_a_time) {
     for (int i = 0; i < 200; ++i) (void)fail();

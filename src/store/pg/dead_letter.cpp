@@ -40,26 +40,36 @@ constexpr std::string_view count_head = "select count(*)";
 // $13 $14 time and id of the last one of the page before, or null, $15 limit
 constexpr std::string_view page_head = R"(
 with chosen as materialized (
-    select d.id, d.finished_at, d.detail)";
+    select d.id)";
 constexpr std::string_view page_tail = R"(
       and ($13::bigint is null or (d.finished_at, d.id) < (timestamptz 'epoch' + $13 * interval '1 microsecond', $14::bigint))
     order by d.finished_at desc, d.id desc
     limit $15
 ))";
-constexpr std::string_view page_from = R"(, c.detail, coalesce(k.runbook, q.runbook)
-from chosen c
-cross join lateral @schema@.find_job(c.id) f
-left join @schema@.kind k on k.name = f.kind
-left join @schema@.queue q on q.name = f.queue
-order by c.finished_at desc, c.id desc)";
+constexpr std::string_view page_from = R"(, f.detail, f.runbook
+from (
+    select j.id, k.name as kind, q.name as queue, j.priority as level, d.state, d.attempts, j.max_retries,
+           j.payload::text as payload, j.tags, j.params, j.created_at, null::timestamptz as run_at, d.finished_at, d.duration,
+           d.result::text as result, d.reason, d.discarded, d.error, d.detail, coalesce(k.runbook, q.runbook) as runbook
+    from chosen c
+    join @schema@.done d on d.id = c.id
+    join @schema@.job j on j.id = c.id
+    join @schema@.kind k on k.id = j.kind
+    join @schema@.queue q on q.id = j.queue
+) f
+order by f.finished_at desc, f.id desc)";
 
-// $13 limit
+// $13 limit. What somebody else is putting back is passed over, so that two at a time share the work.
 constexpr std::string_view chosen_head = R"(
 with chosen as materialized (
-    select d.id, row_number() over (order by d.finished_at, d.id) - 1 as nth)";
+    select c.id, row_number() over (order by c.finished_at, c.id) - 1 as nth
+    from (
+        select d.id, d.finished_at)";
 constexpr std::string_view chosen_tail = R"(
-    order by d.finished_at, d.id
-    limit $13
+        order by d.finished_at, d.id
+        limit $13
+        for update of d skip locked
+    ) c
 ),)";
 
 constexpr std::string_view chosen_one = R"(
