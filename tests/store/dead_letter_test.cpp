@@ -80,7 +80,7 @@ TEST_F(DeadLetters, show_all_that_a_person_needs) {
     EXPECT_EQ(page.next, std::nullopt);
 }
 
-TEST_F(DeadLetters, are_narrowed_by_each_part_of_a_filter) {  // P15
+TEST_F(DeadLetters, are_narrowed_by_each_part_of_a_filter) {  // P15, R21
     const JobId plain = fail();
     const JobId other_kind = fail({.kind = "other.kind"});
     const JobId other_queue = fail({.queue = "mail"});

@@ -307,6 +307,7 @@ TEST_F(Enqueue, keeps_the_microsecond_of_run_at) {
     EXPECT_EQ(store().find(id)->run_at, at);
 }
 
+// P8
 TEST_F(Enqueue, carries_every_option_to_the_claim) {
     const auto spec = job_spec([](auto& s) {
         s.queue = "späte \"Post\", {a,b} \\ 'x'";

@@ -44,6 +44,7 @@ protected:
     }
 };
 
+// R19, R20
 TEST_F(Settling, moves_each_verdict_to_its_place) {
     struct Row {
         Verdict verdict;
@@ -85,6 +86,7 @@ TEST_F(Settling, moves_each_verdict_to_its_place) {
     EXPECT_EQ(claims(), 0);
 }
 
+// R31, T6
 TEST_F(Settling, writes_what_became_of_an_ended_job) {
     const JobPtr job = claimed_one();
     Settlement made = settlement(job, Verdict::dead_letter, [](Decision& d) {
@@ -231,7 +233,7 @@ TEST_F(Settling, takes_full_claims_and_several_of_them_at_once) {
 
 TEST_F(Settling, of_nothing_is_nothing) { EXPECT_THAT(settle(std::vector<Settlement>{}), IsEmpty()); }
 
-// B069, B079: by token, position and id.
+// B069, B079: by token, position and id., T4
 TEST_F(Settling, refuses_whoever_does_not_hold_the_job) {
     enqueue(3);
     const Claimed claimed = claim();

@@ -38,6 +38,7 @@ class GatewayDown : public std::runtime_error {
 class SystemActs : public tests::SystemTest {};
 
 // liveness: the owner is fenced at once, its node told, its handler's token fires, and its late result is stale.
+// T7
 TEST_F(SystemActs, cancel_a_running_job_on_another_node) {
     for (const bool listen : {true, false}) {
         SCOPED_TRACE(listen);

@@ -217,7 +217,7 @@ TEST_F(EndToEnd, a_retry_is_due_its_delay_after_the_failure) {  // B005
     EXPECT_EQ(pawl::testing::drain(scheduler), 0U);
 }
 
-TEST_F(EndToEnd, the_gaps_between_runs_are_those_of_the_backoff) {  // B008
+TEST_F(EndToEnd, the_gaps_between_runs_are_those_of_the_backoff) {  // B008, R12
     std::mutex mutex;
     std::vector<std::chrono::steady_clock::time_point> failed, began;
     Scheduler scheduler(options());
@@ -368,7 +368,7 @@ TEST_F(EndToEnd, a_payload_that_cannot_be_decoded_fails_alone) {  // B054
 
 struct Bare {};
 
-TEST_F(EndToEnd, whatever_is_thrown_ends_in_a_dead_letter_and_the_scheduler_goes_on) {  // B190
+TEST_F(EndToEnd, whatever_is_thrown_ends_in_a_dead_letter_and_the_scheduler_goes_on) {  // B190, P28, A31
     Options options = this->options();
     options.queues = {{"default", 2}};
     Scheduler scheduler(options);

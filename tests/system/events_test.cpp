@@ -62,6 +62,7 @@ private:
 
 class Events : public tests::SystemTest {};
 
+// P22, P24, R36, A44, T28
 TEST_F(Events, each_job_tells_its_story_in_order) {
     Scheduler scheduler(options());
     scheduler.on<Note>([](const Note& note, JobContext& context) -> Reply<> {
@@ -112,6 +113,7 @@ TEST_F(Events, a_time_out_is_told_before_what_becomes_of_it) {
     EXPECT_EQ(story.of(id), told);
 }
 
+// P17
 TEST_F(Events, an_outcome_is_told_only_once_it_is_written) {
     Scheduler scheduler(options());
     scheduler.on<Count>([](const Count& count) {
@@ -151,6 +153,7 @@ TEST_F(Events, a_listener_that_throws_disturbs_nobody) {
     EXPECT_EQ(scheduler.counts().succeeded, 3);
 }
 
+// P22, P28
 TEST_F(Events, a_dead_letter_is_told_as_failed_and_then_as_such) {
     Scheduler scheduler(options());
     scheduler.on<Count>([](const Count&) { throw std::runtime_error("password=hunter2"); });

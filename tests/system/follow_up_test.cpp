@@ -61,6 +61,7 @@ protected:
     }
 };
 
+// R16, R17, R18
 TEST_F(FollowUp, of_a_failure_runs_once_after_the_last_retry) {
     Records records;
     Scheduler scheduler(options());

@@ -42,7 +42,7 @@ protected:
     }
 };
 
-TEST_F(LostConnection, every_session_may_die_under_load_and_each_job_still_ends_once) {  // B094, B196
+TEST_F(LostConnection, every_session_may_die_under_load_and_each_job_still_ends_once) {  // B094, B196, R34
     std::mutex mutex;
     std::map<JobId, int> ledger;
     Options options = this->options();

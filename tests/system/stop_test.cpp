@@ -201,6 +201,7 @@ TEST_F(Stop, the_destructor_stops_without_a_grace) {
     EXPECT_GT(id, 0);
 }
 
+// R37
 TEST_F(Stop, is_bounded_by_a_handler_that_ignores_its_token_and_names_it) {
     // Shared with the handler, which outlives the scheduler.
     struct Shared {

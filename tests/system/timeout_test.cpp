@@ -84,6 +84,7 @@ TEST_F(Timeouts, a_handler_that_returns_within_the_grace_has_succeeded) {
     EXPECT_TRUE(succeeded.wait());
 }
 
+// P13
 TEST_F(Timeouts, a_handler_that_does_not_come_back_is_settled_without_it_and_its_thread_replaced) {
     struct Shared {
         Signal let_go;
@@ -153,6 +154,7 @@ TEST_F(Timeouts, the_retry_of_a_run_that_hangs_here_is_left_to_another_node) {
     EXPECT_EQ(elsewhere.find(id)->attempts, 1);
 }
 
+// P8, P13
 TEST_F(Timeouts, limits_come_from_the_job_then_the_kind_then_the_scheduler) {
     Options options = this->options();
     options.default_timeout = 3h;

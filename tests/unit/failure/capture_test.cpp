@@ -75,7 +75,7 @@ TEST(Capture, names_the_concrete_type_of_whatever_was_thrown) {
     EXPECT_NE(captured(thrown(Local{}))->type().find("Local"), std::string_view::npos);
 }
 
-TEST(Capture, keeps_the_facts_of_the_job) {
+TEST(Capture, keeps_the_facts_of_the_job) {  // R5
     auto job = a_job();
     job.facts.attempts = 2;
     const auto failure = captured(thrown(7), {}, job);

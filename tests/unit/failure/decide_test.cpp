@@ -318,7 +318,7 @@ TEST(Decide, permanent_errors_can_be_kept_out_of_the_dead_letters) {
 
 // ---- Row 5
 
-// A2, A3, A9, A21, A22, A23
+// A2, A3, A9, A21, A22, A23, A10
 TEST(Decide, row_5_a_rule_has_a_count_of_its_own) {
     struct Row {
         int attempts;

@@ -172,6 +172,7 @@ HandlerReply act(Did did, JobContext& context) {
     return HandlerDone{};
 }
 
+// T21
 TEST_F(ExecuteTest, judges_a_stopped_handler_by_reason_and_by_what_it_did) {
     struct Row {
         StopReason reason;
@@ -220,6 +221,7 @@ TEST_F(ExecuteTest, keeps_what_a_timed_out_handler_threw_as_the_cause) {
     EXPECT_EQ(failure.cause(0).message(), "broken");
 }
 
+// T22
 TEST_F(ExecuteTest, takes_an_interruption_of_another_run_as_an_error) {
     const auto outcome = execute([&](JobContext& context) -> HandlerReply {
         throw pawl::Interrupted{context.claim_token(), context.id() + 1};
