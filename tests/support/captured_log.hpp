@@ -8,6 +8,7 @@
 #include <spdlog/sinks/ostream_sink.h>
 
 #include "base/log.hpp"
+#include "support/planted.hpp"
 
 namespace pawl::tests {
 
@@ -15,8 +16,9 @@ namespace pawl::tests {
 class CapturedLog {
 public:
     explicit CapturedLog(spdlog::level::level_enum level = spdlog::level::debug) {
-        auto logger =
-            std::make_shared<spdlog::logger>("captured", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_));
+        const spdlog::sinks_init_list sinks{std::make_shared<spdlog::sinks::ostream_sink_mt>(text_),
+                                            std::make_shared<SearchedSink>(leaks())};
+        auto logger = std::make_shared<spdlog::logger>("captured", sinks);
         logger->set_pattern("%l %v");
         logger->set_level(level);
         log_ = std::make_shared<base::Log>(std::move(logger));

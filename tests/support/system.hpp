@@ -12,6 +12,7 @@
 
 #include "support/database.hpp"
 #include "support/jobs.hpp"
+#include "support/planted.hpp"
 
 namespace pawl::tests {
 
@@ -20,13 +21,14 @@ class SystemTest : public DatabaseTest {
 protected:
     using DatabaseTest::DatabaseTest;
 
-    /// Of this test's schema: four threads, quick to connect anew, and silent.
+    /// Of this test's schema: four threads, quick to connect anew; its log is searched for planted secrets.
     [[nodiscard]] Options options() const {
         Options options{.connection = dsn(), .schema = schema()};
         options.queues = {{"default", 4}};
         options.reconnect = {.first = std::chrono::milliseconds(5), .longest = std::chrono::milliseconds(50)};
         options.backoff = Backoff::none();
-        options.logger = std::make_shared<spdlog::logger>("silent");
+        options.logger = std::make_shared<spdlog::logger>("searched", std::make_shared<SearchedSink>(leaks()));
+        options.logger->set_level(spdlog::level::trace);
         return options;
     }
 

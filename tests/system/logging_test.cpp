@@ -32,8 +32,9 @@ protected:
     /// Everything that is written, from debug on.
     [[nodiscard]] Options logged() {
         Options logged = options();
-        logged.logger =
-            std::make_shared<spdlog::logger>("captured", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_));
+        const spdlog::sinks_init_list sinks{std::make_shared<spdlog::sinks::ostream_sink_mt>(text_),
+                                            std::make_shared<tests::SearchedSink>(tests::leaks())};
+        logged.logger = std::make_shared<spdlog::logger>("captured", sinks);
         logged.logger->set_pattern("%l %v");
         logged.logger->set_level(spdlog::level::trace);
         return logged;
