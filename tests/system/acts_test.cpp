@@ -81,6 +81,7 @@ TEST_F(SystemActs, cancel_a_running_job_on_another_node) {
 TEST_F(SystemActs, drop_a_canceled_job_that_its_node_had_claimed_ahead) {
     Options setup = options();
     setup.queues = {{"default", 1}};
+    setup.heartbeat = 100ms;
     Scheduler scheduler{setup};
     tests::Signal begun;
     std::latch go{1};
@@ -98,6 +99,8 @@ TEST_F(SystemActs, drop_a_canceled_job_that_its_node_had_claimed_ahead) {
     scheduler.start();
     ASSERT_TRUE(begun.wait(101));
     EXPECT_TRUE(scheduler.cancel_job(ahead).done);
+    // Once its heartbeat no longer hears of it, the node has dropped it; a thread that is quicker would still begin it.
+    EXPECT_TRUE(tests::eventually([&] { return number("select count(*) from @schema@.canceled_run") == 0; }));
     go.count_down();
     ASSERT_TRUE(reaches(scheduler, last, State::succeeded));
     EXPECT_TRUE(reaches(scheduler, blocker, State::succeeded));
