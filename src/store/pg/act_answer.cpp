@@ -52,9 +52,4 @@ Acted until_answered(Connection& connection, const Statement& statement, const P
     }
 }
 
-void replace(std::string& text, std::string_view what, std::string_view with) {
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
-        text.replace(at, what.size(), with);
-}
-
 }  // namespace pawl::store::pg

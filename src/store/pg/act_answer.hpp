@@ -20,7 +20,4 @@ extern const std::string_view act_answer;
 [[nodiscard]] Acted until_answered(Connection& connection, const Statement& statement, const Params& params,
                                    std::initializer_list<State> from, State to);
 
-/// Replaces every `what` by `with`.
-void replace(std::string& text, std::string_view what, std::string_view with);
-
 }  // namespace pawl::store::pg

@@ -4,6 +4,8 @@
 
 #include <pawl/errors.hpp>
 
+#include "base/utf8.hpp"
+
 namespace pawl::store::pg {
 
 namespace {
@@ -18,30 +20,6 @@ std::string quoted(std::string_view text, char mark) {
     }
     result += mark;
     return result;
-}
-
-/// Well-formed UTF-8 without overlong forms, surrogates or code points beyond Unicode: what PostgreSQL accepts.
-bool valid_utf8(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-    const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-    for (std::size_t i = 0; i < text.size();) {
-        const unsigned lead = byte(i);
-        const unsigned next = byte(i + 1);
-        if (lead < 0x80) {
-            i += 1;
-        } else if (lead >= 0xC2 && lead <= 0xDF && continues(i + 1)) {
-            i += 2;
-        } else if ((lead & 0xF0U) == 0xE0U && continues(i + 1) && continues(i + 2) && (lead != 0xE0 || next >= 0xA0) &&
-                   (lead != 0xED || next < 0xA0)) {
-            i += 3;
-        } else if (lead >= 0xF0 && lead <= 0xF4 && continues(i + 1) && continues(i + 2) && continues(i + 3) &&
-                   (lead != 0xF0 || next >= 0x90) && (lead != 0xF4 || next < 0x90)) {
-            i += 4;
-        } else {
-            return false;
-        }
-    }
-    return true;
 }
 
 }  // namespace
@@ -67,8 +45,13 @@ void validate_schema(std::string_view schema) {
         throw ConfigError("schema", "is longer than the 63 bytes that PostgreSQL keeps of a name");
     }
     if (schema.find('\0') != std::string_view::npos) throw ConfigError("schema", "holds a NUL byte");
-    if (!valid_utf8(schema)) throw ConfigError("schema", "is not valid UTF-8");
+    if (base::find_invalid_utf8(schema) != std::string_view::npos) throw ConfigError("schema", "is not valid UTF-8");
     if (schema.starts_with("pg_")) throw ConfigError("schema", "begins with pg_, which PostgreSQL keeps for itself");
+}
+
+void replace(std::string& text, std::string_view what, std::string_view with) {
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+        text.replace(at, what.size(), with);
 }
 
 std::string with_schema(std::string_view sql, std::string_view schema) {

@@ -18,6 +18,9 @@ struct Statement {
 /// **Throws** `ConfigError` for the field `schema`, as `validate_schema`.
 [[nodiscard]] std::string with_schema(std::string_view sql, std::string_view schema);
 
+/// Replaces every `what` by `with`: for statements that are put together of parts.
+void replace(std::string& sql, std::string_view what, std::string_view with);
+
 /// **Throws** `ConfigError` for a name that is empty, over 63 bytes (PostgreSQL would cut it silently), not UTF-8,
 /// holds a NUL, or begins with `pg_`.
 void validate_schema(std::string_view schema);
