@@ -42,14 +42,15 @@ Loop::Wait NodeLoop::pulse(const std::stop_token& /*stop*/) {
     const Lease::Span sent = Lease::now();
     store::Pulse pulse;
     try {
-        pulse = parts_.store->heartbeat({node, parts_.settle_loop->answered(), canceled_upto_});
+        pulse = parts_.store->heartbeat({node, parts_.settle_loop->answered(), canceled_heard_});
     } catch (...) {
         unbroken_since_.store(0, std::memory_order_relaxed);
         throw;
     }
+    canceled_heard_.clear();
     for (const store::CanceledRun& run : pulse.canceled) {
         drop_canceled(run);
-        canceled_upto_ = run.number;
+        canceled_heard_.push_back(run.number);
     }
     if (!pulse.alive) fence("the database has this node as dead");
     if (fenced_.load(std::memory_order_acquire)) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/log.hpp"
 #include "base/loop.hpp"
@@ -61,7 +62,8 @@ private:
     void reconcile(std::span<const ClaimToken> known, const store::Pulse& pulse);
 
     const Parts parts_;
-    std::int64_t canceled_upto_ = 0;
+    /// What the last heartbeat told of canceled runs: the next one says that it was heard.
+    std::vector<std::int64_t> canceled_heard_;
     std::atomic<bool> fenced_{false};
     std::atomic<Lease::Span> fenced_at_{};
     /// Since when heartbeats have succeeded without a gap, on the lease's clock; zero: the last one failed.

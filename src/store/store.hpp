@@ -113,13 +113,13 @@ struct Heartbeat {
     NodeId node{};
     /// Settle marks up to here are no longer needed.
     std::int64_t settled_upto{};
-    /// Canceled runs up to here have been heard of.
-    std::int64_t canceled_upto{};
+    /// Canceled runs that have been heard of, by their numbers: one that was numbered earlier may commit later.
+    std::span<const std::int64_t> canceled_heard{};
 };
 
 /// A run whose job was canceled while it ran.
 struct CanceledRun {
-    /// Grows; none in a notification.
+    /// None in a notification.
     std::int64_t number{};
     ClaimToken token{};
     JobId id{};
@@ -252,6 +252,13 @@ struct RedriveMany {
     std::optional<Priority> priority{};
     /// Between the due times of two of them.
     std::chrono::microseconds spacing{};
+};
+
+/// A job that was put back, and where it stands now.
+struct Redriven {
+    JobId id{};
+    std::string kind;
+    std::string queue;
 };
 
 struct DeadLetterQuery {

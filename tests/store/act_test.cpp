@@ -183,15 +183,21 @@ TEST_F(Acts, fence_the_owner_of_a_canceled_run_and_tell_its_node_until_it_has_he
     EXPECT_EQ(state_of(ids[1]), State::canceled);
 
     for (int beat = 0; beat < 2; ++beat) {
-        const Pulse pulse = store().heartbeat({node(), 0, 0});
+        const Pulse pulse = store().heartbeat({node(), 0, {}});
         ASSERT_THAT(pulse.canceled, SizeIs(1));
         EXPECT_EQ(pulse.canceled[0].id, ids[1]);
         EXPECT_EQ(pulse.canceled[0].token, claimed.jobs[1]->slot.token);
         EXPECT_THAT(pulse.claims, SizeIs(1));
         EXPECT_TRUE(pulse.alive);
     }
-    const std::int64_t number_of_it = store().heartbeat({node(), 0, 0}).canceled.at(0).number;
-    EXPECT_THAT(store().heartbeat({node(), 0, number_of_it}).canceled, IsEmpty());
+    const std::vector<std::int64_t> heard{store().heartbeat({node(), 0, {}}).canceled.at(0).number};
+    // One that was numbered before it and is committed after it must be told as well.
+    sql("insert into @schema@.canceled_run (number, node, token, id) overriding system value values ($1, $2, 1, 2)",
+        Params{}.add(heard[0] - 1).add(node()));
+    const Pulse late = store().heartbeat({node(), 0, heard});
+    ASSERT_THAT(late.canceled, SizeIs(1));
+    EXPECT_EQ(late.canceled[0].number, heard[0] - 1);
+    EXPECT_THAT(store().heartbeat({node(), 0, std::vector{heard[0] - 1}}).canceled, IsEmpty());
     EXPECT_EQ(number("select count(*) from @schema@.canceled_run"), 0);
 
     std::vector<model::Settlement> settlements;
@@ -244,7 +250,7 @@ TEST_F(Acts, race_with_a_completion_for_one_verdict) {
     int canceled = 0;
     for (int i = 0; i < 100; ++i) {
         const JobId id = running();
-        const Pulse pulse = store().heartbeat({node(), 0, 0});
+        const Pulse pulse = store().heartbeat({node(), 0, {}});
         std::atomic<bool> go{false};
         bool done = false;
         std::jthread other([&] {

@@ -31,7 +31,7 @@ with beat as (
 ), heard as (
     delete from @schema@.canceled_run
     where node = $1
-      and number <= $3
+      and number = any ($3::bigint[])
 )
 select exists (select from beat), c.id, c.lost_by is not null, null, null, null
 from (select) as always
@@ -40,7 +40,7 @@ union all
 select null, null, null, number, token, id
 from @schema@.canceled_run
 where node = $1
-  and number > $3)";
+  and number <> all ($3::bigint[]))";
 
 // Of claims that are `gone`: what they still held goes back uncounted, and keeps its turn as far as it is known.
 constexpr std::string_view give_back_sql = R"(
@@ -123,7 +123,7 @@ NodeId NodeVerbs::register_node(Connection& connection, const Registration& node
 
 Pulse NodeVerbs::heartbeat(Connection& connection, const Heartbeat& beat) const {
     const Result rows =
-        connection.run(heartbeat_, Params{}.add(beat.node).add(beat.settled_upto).add(beat.canceled_upto));
+        connection.run(heartbeat_, Params{}.add(beat.node).add(beat.settled_upto).add(beat.canceled_heard));
     Pulse pulse;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (!rows.is_null(row, 0)) pulse.alive = rows.boolean(row, 0);
