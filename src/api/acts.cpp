@@ -22,31 +22,37 @@ void require_at_most(std::string_view field, int limit) {
     }
 }
 
-template <class E>
-void tell(const Scheduler::Impl& impl, JobId id, const store::Acted& acted, const ActOptions& act) {
+/// An event about an act, with what is particular to it filled in.
+template <class E, class Fill>
+void tell(const Scheduler::Impl& impl, const ActOptions& act, Fill fill) {
     if (!impl.events->wanted<E>()) return;
     E event;
     event.time = impl.clock->now();
     event.node = impl.events->node();
-    event.id = id;
-    event.kind = acted.kind;
-    event.queue = acted.queue;
-    event.attempt = acted.attempts + 1;
     event.by = act.by;
     event.why = act.why;
+    fill(event);
     impl.events->publish(Event(std::move(event)));
 }
 
 template <class E>
-void tell(const Scheduler::Impl& impl, std::string_view queue, const ActOptions& act) {
-    if (!impl.events->wanted<E>()) return;
-    E event;
-    event.time = impl.clock->now();
-    event.node = impl.events->node();
-    event.queue = queue;
-    event.by = act.by;
-    event.why = act.why;
-    impl.events->publish(Event(std::move(event)));
+void tell(const Scheduler::Impl& impl, JobId id, const store::Acted& acted, const ActOptions& act) {
+    tell<E>(impl, act, [&](E& event) {
+        event.id = id;
+        event.kind = acted.kind;
+        event.queue = acted.queue;
+        event.attempt = acted.attempts + 1;
+    });
+}
+
+/// One act on one queue, told once it is committed.
+template <class E, class Verb>
+bool act_on(const Scheduler::Impl& impl, std::string_view queue, const ActOptions& act, Verb verb) {
+    model::validate_queue(queue);
+    model::validate_act(act.by, act.why);
+    const bool done = verb(store::ActOnQueue{queue, act.by, act.why});
+    if (done) tell<E>(impl, act, [&](E& event) { event.queue = queue; });
+    return done;
 }
 
 /// One act on one job, told once it is committed.
@@ -99,19 +105,11 @@ ActResult Scheduler::retry_job(JobId id, const RedriveOptions& redrive) {
 }
 
 bool Scheduler::pause_queue(std::string_view queue, const ActOptions& act) {
-    model::validate_queue(queue);
-    model::validate_act(act.by, act.why);
-    const bool done = impl_->store->pause_queue({queue, act.by, act.why});
-    if (done) tell<QueuePaused>(*impl_, queue, act);
-    return done;
+    return act_on<QueuePaused>(*impl_, queue, act, [this](const auto& on) { return impl_->store->pause_queue(on); });
 }
 
 bool Scheduler::resume_queue(std::string_view queue, const ActOptions& act) {
-    model::validate_queue(queue);
-    model::validate_act(act.by, act.why);
-    const bool done = impl_->store->resume_queue({queue, act.by, act.why});
-    if (done) tell<QueueResumed>(*impl_, queue, act);
-    return done;
+    return act_on<QueueResumed>(*impl_, queue, act, [this](const auto& on) { return impl_->store->resume_queue(on); });
 }
 
 std::vector<QueueInfo> Scheduler::queues() { return impl_->store->queues(); }
@@ -121,20 +119,19 @@ std::vector<JobId> Scheduler::retry_jobs(const Filter& filter, int limit, const 
     require_at_most("limit", limit);
     model::validate_act(redrive.by, redrive.why);
     model::validate_redrive(redrive.wait, redrive.queue, redrive.priority);
-    const std::vector<JobId> ids = impl_->store->redrive(store::RedriveMany{.filter = wanted,
-                                                                            .limit = limit,
-                                                                            .by = redrive.by,
-                                                                            .why = redrive.why,
-                                                                            .wait = redrive.wait.microseconds(),
-                                                                            .queue = view_of(redrive.queue),
-                                                                            .priority = redrive.priority,
-                                                                            .spacing = spacing_of(redrive.per_second)});
-    if (!impl_->events->wanted<JobRedriven>()) return ids;
-    for (const JobId id : ids) {
-        const auto job = impl_->store->find(id);
-        if (!job) continue;
-        tell<JobRedriven>(*impl_, id, {.done = true, .state = job->state, .kind = job->kind, .queue = job->queue},
-                          {redrive.by, redrive.why});
+    const std::vector<store::Redriven> jobs =
+        impl_->store->redrive(store::RedriveMany{.filter = wanted,
+                                                 .limit = limit,
+                                                 .by = redrive.by,
+                                                 .why = redrive.why,
+                                                 .wait = redrive.wait.microseconds(),
+                                                 .queue = view_of(redrive.queue),
+                                                 .priority = redrive.priority,
+                                                 .spacing = spacing_of(redrive.per_second)});
+    std::vector<JobId> ids;
+    for (const store::Redriven& job : jobs) {
+        ids.push_back(job.id);
+        tell<JobRedriven>(*impl_, job.id, {.kind = job.kind, .queue = job.queue}, {redrive.by, redrive.why});
     }
     return ids;
 }

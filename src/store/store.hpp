@@ -396,7 +396,7 @@ public:
 
     // Failed jobs. Filters are already validated.
     /// Puts back all of those that are meant, up to the limit, the oldest first, or none.
-    [[nodiscard]] virtual std::vector<JobId> redrive(const RedriveMany& act) = 0;
+    [[nodiscard]] virtual std::vector<Redriven> redrive(const RedriveMany& act) = 0;
     [[nodiscard]] virtual std::int64_t count_failed(const Filter& filter) = 0;
     [[nodiscard]] virtual DeadLetterPage dead_letters(const DeadLetterQuery& query) = 0;
     [[nodiscard]] virtual std::vector<AttemptInfo> attempts(JobId id) = 0;

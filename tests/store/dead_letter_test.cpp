@@ -58,7 +58,14 @@ protected:
         return found;
     }
     std::vector<JobId> redrive(const Filter& filter, int limit = 1000) {
-        return store().redrive(RedriveMany{.filter = filter, .limit = limit, .by = "me", .why = "mended"});
+        std::vector<JobId> ids;
+        for (const Redriven& job :
+             store().redrive(RedriveMany{.filter = filter, .limit = limit, .by = "me", .why = "mended"})) {
+            EXPECT_EQ(job.kind, store().find(job.id).value().kind);
+            EXPECT_EQ(job.queue, store().find(job.id).value().queue);
+            ids.push_back(job.id);
+        }
+        return ids;
     }
 };
 
@@ -220,7 +227,7 @@ TEST_F(DeadLetters, that_another_is_putting_back_are_passed_over) {
 TEST_F(DeadLetters, are_put_back_once_by_two_at_a_time) {
     for (int i = 0; i < 200; ++i) (void)fail();
     const auto other = new_store();
-    std::vector<JobId> theirs;
+    std::vector<Redriven> theirs;
     const Filter all = Filter::all();
     std::jthread second([&] { theirs = other->redrive(RedriveMany{.filter = all, .limit = 1000}); });
     const std::vector<JobId> ours = redrive(all);

@@ -119,9 +119,9 @@ locked as materialized (
     from moved
 ))";
 
-constexpr std::string_view redriven_ids = R"(
-select id
-from moved
+constexpr std::string_view redriven_jobs = R"(
+select id, kind, queue
+from again
 order by id)";
 
 // $1 id. Uses attempt_id.
@@ -173,7 +173,7 @@ std::string redrive_many_sql() {
     sql += chosen_tail;
     sql += redrive_sql(
         {.wait = "$14", .queue = "$15", .priority = "$16", .spacing = "$17", .by = "$18::text", .why = "$19::text"});
-    sql += redriven_ids;
+    sql += redriven_jobs;
     return sql;
 }
 
@@ -196,8 +196,7 @@ std::optional<std::int64_t> time_or_null(const std::optional<Time>& time) {
     return time ? std::optional(storable_time(*time)) : std::nullopt;
 }
 
-template <class T>
-std::optional<int> level_or_null(const std::optional<T>& priority) {
+std::optional<int> level_or_null(const std::optional<Priority>& priority) {
     return priority ? std::optional(static_cast<int>(*priority)) : std::nullopt;
 }
 
@@ -241,15 +240,18 @@ Acted DeadLetterVerbs::redrive(Connection& connection, Names& names, const Redri
     return until_answered(connection, redrive_one_, params, {State::failed}, State::pending);
 }
 
-std::vector<JobId> DeadLetterVerbs::redrive(Connection& connection, Names& names, const RedriveMany& act) const {
+std::vector<Redriven> DeadLetterVerbs::redrive(Connection& connection, Names& names, const RedriveMany& act) const {
     Params params = params_of(act.filter);
     params.add(act.limit).add(storable_span(act.wait));
     params.add(queue_or_null(connection, names, act.queue)).add(level_or_null(act.priority));
     params.add(storable_span(act.spacing)).add(act.by).add(act.why);
     const Result rows = connection.run(redrive_many_.of(act.filter), params);
-    std::vector<JobId> ids;
-    for (std::size_t row = 0; row < rows.size(); ++row) ids.push_back(rows.int64(row, 0));
-    return ids;
+    std::vector<Redriven> jobs;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        jobs.push_back({rows.int64(row, 0), names.kind(connection, rows.int32(row, 1)),
+                        names.queue(connection, rows.int32(row, 2))});
+    }
+    return jobs;
 }
 
 std::int64_t DeadLetterVerbs::count(Connection& connection, const Filter& filter) const {

@@ -16,7 +16,7 @@ public:
     explicit DeadLetterVerbs(std::string_view schema);
 
     [[nodiscard]] Acted redrive(Connection& connection, Names& names, const Redrive& act) const;
-    [[nodiscard]] std::vector<JobId> redrive(Connection& connection, Names& names, const RedriveMany& act) const;
+    [[nodiscard]] std::vector<Redriven> redrive(Connection& connection, Names& names, const RedriveMany& act) const;
     [[nodiscard]] std::int64_t count(Connection& connection, const Filter& filter) const;
     [[nodiscard]] DeadLetterPage page(Connection& connection, const DeadLetterQuery& query) const;
     [[nodiscard]] std::vector<AttemptInfo> attempts(Connection& connection, JobId id) const;

@@ -143,7 +143,7 @@ public:
     Acted pause(const ActOn& act) override { return act_.pause(*pool_.borrow(), act); }
     Acted resume(const ActOn& act) override { return act_.resume(*pool_.borrow(), act); }
     Acted redrive(const Redrive& act) override { return dead_letter_.redrive(*pool_.borrow(), names_, act); }
-    std::vector<JobId> redrive(const RedriveMany& act) override {
+    std::vector<Redriven> redrive(const RedriveMany& act) override {
         return dead_letter_.redrive(*pool_.borrow(), names_, act);
     }
     std::int64_t count_failed(const Filter& filter) override { return dead_letter_.count(*pool_.borrow(), filter); }
