@@ -10,11 +10,11 @@
 #include <pawl/scheduler.hpp>
 
 #include "api/scheduler_impl.hpp"
-#include "failure/capture.hpp"
 #include "failure/decide.hpp"
 #include "model/backoff_text.hpp"
 #include "model/job_spec.hpp"
 #include "model/shown.hpp"
+#include "runtime/capture_calls.hpp"
 #include "worker/executor.hpp"
 
 // A dry run of what happens to a run that fails: the executor runs a handler that throws the given error, and
@@ -66,18 +66,10 @@ std::shared_ptr<const model::ClaimedJob> job_of(const runtime::KindSetup& kind, 
 }
 
 worker::Executor executor_of(const Scheduler::Impl& scheduler) {
-    return worker::Executor(
-        {.watchdog = std::make_shared<worker::Watchdog>(worker::Watchdog::Options{}, scheduler.log),
-         .failures = {.capture =
-                          [classification = scheduler.classification](std::exception_ptr thrown, auto job,
-                                                                      std::optional<Time> started_at, Time failed_at) {
-                              return failure::capture(std::move(thrown), std::move(job), {started_at, failed_at},
-                                                      *classification);
-                          },
-                      .timed_out = failure::timed_out,
-                      .thread_exited = failure::thread_exited},
-         .clock = scheduler.clock,
-         .logger = scheduler.log->logger()});
+    return worker::Executor({.watchdog = std::make_shared<worker::Watchdog>(worker::Watchdog::Options{}, scheduler.log),
+                             .failures = runtime::capture_calls(scheduler.classification),
+                             .clock = scheduler.clock,
+                             .logger = scheduler.log->logger()});
 }
 
 model::Outcome outcome_of(const Scheduler::Impl& scheduler, const std::shared_ptr<const model::ClaimedJob>& job,

@@ -86,7 +86,7 @@ std::unique_ptr<runtime::Engine> Scheduler::Impl::make_engine() const {
     setup.log = log;
     setup.clock = clock;
     setup.random = random;
-    setup.sanitizer = options.sanitizer;
+    setup.classification = classification;
     return std::make_unique<runtime::Engine>(std::move(setup));
 }
 

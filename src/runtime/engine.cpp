@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "failure/capture.hpp"
 #include "failure/contain.hpp"
+#include "runtime/capture_calls.hpp"
 #include "runtime/engine_impl.hpp"
 
 namespace pawl::runtime {
@@ -64,12 +64,13 @@ Engine::Impl::Impl(EngineSetup given)
                                   .on_soft_limit = [this](const auto& run) { flow_->warn(*run); },
                                   .on_overdue = [this](const auto& run) { pool_->abandon(run); }},
         setup_.log);
-    executor_ = std::make_shared<worker::Executor>(worker::Executor::Parts{.watchdog = watchdog_,
-                                                                           .failures = capture_calls(),
-                                                                           .clock = setup_.clock,
-                                                                           .logger = setup_.log->logger(),
-                                                                           .max_result = setup_.max_result,
-                                                                           .steps = stored_steps(setup_.store)});
+    executor_ =
+        std::make_shared<worker::Executor>(worker::Executor::Parts{.watchdog = watchdog_,
+                                                                   .failures = capture_calls(setup_.classification),
+                                                                   .clock = setup_.clock,
+                                                                   .logger = setup_.log->logger(),
+                                                                   .max_result = setup_.max_result,
+                                                                   .steps = stored_steps(setup_.store)});
     flow_ = std::make_shared<JobFlow>(JobFlow::Parts{.kinds = kinds_,
                                                      .executor = executor_,
                                                      .queue = queue_,
@@ -117,21 +118,6 @@ Engine::Impl::Impl(EngineSetup given)
                           .rescue_every = setup_.node_expiry / 3,
                           .retention = setup_.retention,
                           .listen = setup_.listen});
-}
-
-worker::CaptureCalls Engine::Impl::capture_calls() const {
-    // Owned by the executor, which may outlive this: they share what they touch.
-    return {.capture =
-                [kinds = kinds_](std::exception_ptr thrown, std::shared_ptr<const model::ClaimedJob> job,
-                                 std::optional<Time> started_at, Time failed_at) {
-                    static const Classification built_in;
-                    const Kinds::Kind* kind = kinds->find(job->kind);
-                    const bool known = kind != nullptr && kind->setup.policy.classification != nullptr;
-                    return failure::capture(std::move(thrown), std::move(job), {started_at, failed_at},
-                                            known ? *kind->setup.policy.classification : built_in);
-                },
-            .timed_out = failure::timed_out,
-            .thread_exited = failure::thread_exited};
 }
 
 worker::PoolCalls Engine::Impl::pool_calls() {

@@ -65,7 +65,7 @@ struct EngineSetup {
     std::shared_ptr<const base::Log> log;
     std::shared_ptr<const Clock> clock;
     std::shared_ptr<RandomSource> random;
-    std::shared_ptr<const ErrorSanitizer> sanitizer;
+    std::shared_ptr<const Classification> classification;
 };
 
 /// Everything of a started scheduler that runs: it starts the services in order, and stops them in the opposite one.

@@ -38,7 +38,6 @@ private:
     /// What stop() has come to, for those who call it meanwhile.
     enum class Stopping : unsigned char { no, under_way, done };
 
-    worker::CaptureCalls capture_calls() const;
     worker::PoolCalls pool_calls();
     std::unique_ptr<base::Loop> loop(std::string name, base::Loop::Step step) const;
     void intern_names();
