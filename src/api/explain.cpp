@@ -74,7 +74,9 @@ worker::Executor executor_of(const Scheduler::Impl& scheduler) {
 
 model::Outcome outcome_of(const Scheduler::Impl& scheduler, const std::shared_ptr<const model::ClaimedJob>& job,
                           const std::exception_ptr& error, const runtime::KindSetup& kind, bool timed_out) {
-    if (!error && !timed_out) return {.what = model::LostRun{.node = "it was on", .charged = true}};
+    if (!error && !timed_out) {
+        return {.what = model::LostRun{.node = "it was on", .alone = true, .begun = kind.policy.non_idempotent}};
+    }
 
     const worker::Executor executor = executor_of(scheduler);
     const auto run = std::make_shared<worker::StopState>(job, std::chrono::steady_clock::now());

@@ -118,12 +118,14 @@ public:
 
     Decision operator()(const model::LostRun& run) const {
         const auto failure = nothing_thrown("pawl::WorkerLost", "node " + run.node + " was lost while it held the job");
-        if (policy_.non_idempotent && run.may_have_begun) return needs_person(*failure);
+        if (run.begun) return needs_person(*failure);
 
         Case c = about(*failure);
-        if (!run.charged) {
+        const bool charged = run.alone || job_.facts.losses >= most_losses;
+        if (policy_.non_idempotent || !charged) {
             Decision decision;
             decision.verdict = Verdict::release;
+            decision.lost_in_company = !policy_.non_idempotent;
             return finished(c, std::move(decision), lost_row);
         }
         if (job_.facts.crashes >= policy_.crash_budget) {

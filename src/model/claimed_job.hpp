@@ -22,14 +22,21 @@ struct ClaimSlot {
     JobId id{};
 };
 
+/// From this many losses in company on, a job is a suspect. One may be bad luck: a machine that goes takes hundreds of jobs
+/// with it, which may all run beside each other again. The index ready_suspect and the claim statements say the same.
+inline constexpr int suspect_from = 2;
+
 /// What changes about a job, and travels from place to place with its id.
 struct JobFacts {
     int queue{};  ///< interned
     int kind{};   ///< interned
     Priority priority{Priority::normal};
     int attempts{};  ///< counted failures so far
-    int crashes{};   ///< charged losses so far
-    bool suspect{};
+    int crashes{};   ///< losses of its worker that were charged to it
+    int losses{};    ///< those since its last counted outcome that were not, because it was in company
+
+    /// To be run alone, so that the next loss tells.
+    [[nodiscard]] bool suspect() const noexcept { return losses >= suspect_from; }
 };
 
 /// One job of a claim, as it is handed to a worker.

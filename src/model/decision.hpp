@@ -21,6 +21,8 @@ struct Decision {
     bool counted{};
     /// Whether this run is charged to the crash budget.
     bool crashed{};
+    /// Its worker was lost, and nobody knows by which of the jobs that it held.
+    bool lost_in_company{};
     Reason reason{Reason::none};
     /// The rule, plan or policy that spoke; empty when none did. For a retry_on rule, its key.
     std::string rule;

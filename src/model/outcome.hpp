@@ -59,10 +59,10 @@ struct InterruptedRun {
 /// The node that ran it was lost.
 struct LostRun {
     std::string node;
-    /// Whether the loss is charged to the job's crash budget.
-    bool charged{};
-    /// Whether the handler may have been entered.
-    bool may_have_begun{true};
+    /// It held no other job, so that it was this one, or nothing that a job did.
+    bool alone{};
+    /// The run is known to have begun: kinds that must not be run twice write that down before.
+    bool begun{};
 };
 
 /// The payload could not be decoded, before the handler.

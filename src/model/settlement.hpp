@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -27,5 +28,13 @@ struct Settlement {
     std::chrono::microseconds duration{};
     std::optional<FollowUp> follow_up{};
 };
+
+/// What a job's losses come to with this decision: a counted outcome clears it of suspicion, a charged loss is one.
+[[nodiscard]] inline int losses_after(const JobFacts& facts, const Decision& decision) noexcept {
+    constexpr int most_stored = 1000;
+    if (decision.counted) return 0;
+    if (decision.crashed) return std::max(facts.losses, suspect_from);
+    return decision.lost_in_company ? std::min(facts.losses + 1, most_stored) : facts.losses;
+}
 
 }  // namespace pawl::model

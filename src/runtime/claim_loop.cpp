@@ -13,6 +13,8 @@ using Wait = base::Loop::Wait;
 constexpr std::chrono::seconds stale_after{1};
 /// How often that is looked at while all threads are busy.
 constexpr std::chrono::milliseconds stale_check{250};
+/// How often it is looked whether a suspect is alone here, and later whether it has ended.
+constexpr std::chrono::milliseconds suspect_check{20};
 constexpr std::chrono::milliseconds first_nap{50};
 /// Claimed ahead at most, whatever the target says: it bounds memory, and what comes back at a stop.
 constexpr int most_prefetch = 1024;
@@ -30,6 +32,7 @@ Wait ClaimLoop::step(const std::stop_token& stop) {
     if (announce_anew_.exchange(false, std::memory_order_acq_rel)) announced_ = 0;
     give_back_stale_prefetch();
     if (!parts_.lease->holds()) return stale_check;
+    if (parts_.quarantine->occupied(steady_clock::now())) return suspect_check;
     const std::vector<store::QueueRoom> wanted = rooms();
     if (wanted.empty()) return stale_check;
 
@@ -51,6 +54,9 @@ Wait ClaimLoop::step(const std::stop_token& stop) {
     if (!filled && !look_through) expect_more();
     const bool nothing = claimed.jobs.empty();
     hand_out(claimed);
+    if (claimed.suspects && (nothing || parts_.quarantine->may_take(steady_clock::now())) && take_suspect()) {
+        return Wait::zero();
+    }
     if (filled) {
         wake();
         return Wait::zero();
@@ -60,6 +66,23 @@ Wait ClaimLoop::step(const std::stop_token& stop) {
                std::chrono::microseconds(static_cast<std::int64_t>(parts_.random->uniform() * 4000));
     }
     return nothing || look_through ? sleep(claimed, look_through) : Wait::zero();
+}
+
+void ClaimLoop::close() {
+    closed_.store(true, std::memory_order_release);
+    parts_.quarantine->give_back("stopping");
+}
+
+bool ClaimLoop::take_suspect() {
+    const bool taken = parts_.quarantine->take(queue_ids(), parts_.kinds, steady_clock::now());
+    if (closed_.load(std::memory_order_acquire)) parts_.quarantine->give_back("stopping");
+    return taken;
+}
+
+std::vector<int> ClaimLoop::queue_ids() const {
+    std::vector<int> ids;
+    for (const Queue& queue : parts_.queues) ids.push_back(queue.id);
+    return ids;
 }
 
 store::Claimed ClaimLoop::claim(const std::vector<store::QueueRoom>& rooms) {
@@ -154,8 +177,7 @@ void ClaimLoop::give_back_stale_prefetch() {
 Wait ClaimLoop::sleep(const store::Claimed& looked, bool looked_through) {
     const store::NodeId node = parts_.publisher->node();
     if (announced_ != node) {
-        std::vector<int> ids;
-        for (const QueueState& state : queues_) ids.push_back(state.queue.id);
+        const std::vector<int> ids = queue_ids();
         first_later_writer_ = parts_.store->announce_sleep({node, ids, std::nullopt}).first_later_writer;
         announced_ = node;
         nap_ = first_nap;

@@ -12,6 +12,7 @@
 #include "runtime/claim_ledger.hpp"
 #include "runtime/claim_marks.hpp"
 #include "runtime/job_flow.hpp"
+#include "runtime/quarantine.hpp"
 #include "worker/pool.hpp"
 
 namespace pawl::runtime {
@@ -35,6 +36,7 @@ public:
         std::shared_ptr<JobFlow> flow;
         std::shared_ptr<worker::Pool> pool;
         std::shared_ptr<ClaimLedger> ledger;
+        std::shared_ptr<Quarantine> quarantine;
         std::shared_ptr<const Lease> lease;
         std::shared_ptr<const Publisher> publisher;
         std::shared_ptr<RandomSource> random;
@@ -54,7 +56,7 @@ public:
     /// True while nothing was found due: then it waits to be told, and a free thread is no news.
     [[nodiscard]] bool asleep() const noexcept { return asleep_.load(std::memory_order_acquire); }
     /// No more claims from now on.
-    void close() noexcept { closed_.store(true, std::memory_order_release); }
+    void close();
 
     /// Empty for a queue that is not served here.
     [[nodiscard]] std::string_view name_of(int queue) const;
@@ -63,6 +65,8 @@ public:
     void forget_marks() { marks_.forget(); }
     /// One claim for the given rooms, entered into the ledger.
     [[nodiscard]] store::Claimed claim(const std::vector<store::QueueRoom>& rooms);
+    /// Of the queues that are served here.
+    [[nodiscard]] std::vector<int> queue_ids() const;
 
 private:
     struct QueueState {
@@ -77,6 +81,7 @@ private:
     [[nodiscard]] int prefetch(const worker::Load& load) const;
     void give_back_stale_prefetch();
     void hand_out(store::Claimed& claimed);
+    [[nodiscard]] bool take_suspect();
     [[nodiscard]] base::Loop::Wait sleep(const store::Claimed& looked, bool looked_through);
     void wake();
 

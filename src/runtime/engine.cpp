@@ -94,10 +94,13 @@ Engine::Impl::Impl(EngineSetup given)
                                                              .log = setup_.log,
                                                              .on_fatal = [this] { stop_working(); },
                                                              .on_halted = [this](int queue) { hold_back(queue); }});
+    quarantine_ = std::make_shared<Quarantine>(Quarantine::Parts{
+        .store = setup_.store, .flow = flow_, .pool = pool_, .ledger = ledger_, .publisher = publisher_});
     node_ = std::make_unique<NodeLoop>(NodeLoop::Parts{.store = setup_.store,
                                                        .flow = flow_,
                                                        .pool = pool_,
                                                        .ledger = ledger_,
+                                                       .quarantine = quarantine_,
                                                        .settle_loop = settle_,
                                                        .lease = lease_,
                                                        .publisher = publisher_,
@@ -158,6 +161,7 @@ void Engine::Impl::intern_names() {
                                                           .flow = flow_,
                                                           .pool = pool_,
                                                           .ledger = ledger_,
+                                                          .quarantine = quarantine_,
                                                           .lease = lease_,
                                                           .publisher = publisher_,
                                                           .random = setup_.random,

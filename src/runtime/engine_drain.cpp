@@ -38,6 +38,14 @@ std::size_t Engine::Impl::drain() {
             for (Owed& one : owed) owed_->call(std::move(one));
             found = found || !claimed.jobs.empty();
         }
+        // Nothing else is claimed by now, so that it is alone.
+        if (const worker::Job suspect = found ? nullptr : quarantine_->claim(claim_->queue_ids(), kinds_->ids())) {
+            Owed owed = flow_->run(std::make_shared<worker::StopState>(suspect, std::chrono::steady_clock::now()));
+            ++runs;
+            settle_all();
+            owed_->call(std::move(owed));
+            found = true;
+        }
         node_->pulse(never);
     }
     watchdog_->stop();

@@ -14,6 +14,7 @@
 #include "runtime/node_loop.hpp"
 #include "runtime/owed_calls.hpp"
 #include "runtime/publisher.hpp"
+#include "runtime/quarantine.hpp"
 #include "runtime/settle_loop.hpp"
 #include "runtime/upkeep_loop.hpp"
 #include "worker/executor.hpp"
@@ -59,6 +60,7 @@ private:
     std::shared_ptr<worker::Executor> executor_;
     std::shared_ptr<JobFlow> flow_;
     std::shared_ptr<worker::Pool> pool_;
+    std::shared_ptr<Quarantine> quarantine_;
     std::shared_ptr<SettleLoop> settle_;
     std::unique_ptr<ClaimLoop> claim_;
     std::unique_ptr<NodeLoop> node_;

@@ -1,5 +1,7 @@
 #include "runtime/job_flow.hpp"
 
+#include <pawl/errors.hpp>
+
 #include "failure/capture.hpp"
 #include "failure/decide.hpp"
 #include "runtime/follow_up.hpp"
@@ -17,21 +19,8 @@ constexpr std::chrono::seconds newer_version_wait{30};
 Owed JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
     const worker::Job& job = run->job();
     const Kinds::Kind* kind = parts_.kinds->find(job->kind);
-    const bool runs_here = kind != nullptr && kind->setup.payload_version >= job->payload_version;
-    const bool ours = parts_.lease->holds() && job->node == parts_.publisher->node();
-    if (!runs_here || !ours) {
-        if (!run->claim_verdict()) return {};
-        if (runs_here) {
-            release({job}, "fenced");
-        } else {
-            release({job}, "its payload is of a newer version than this node's handler", newer_version_wait);
-        }
-        return {};
-    }
-
-    if (const auto wait = parts_.guards->wait_before(*kind, *job)) {
-        if (run->claim_verdict())
-            release({job}, "the breaker of " + kind->setup.breaker->service() + " is open", *wait);
+    if (const auto refusal = refuse(*job, kind)) {
+        if (run->claim_verdict()) release({job}, refusal->why, refusal->wait);
         return {};
     }
 
@@ -41,6 +30,25 @@ Owed JobFlow::run(const std::shared_ptr<worker::StopState>& run) const {
     parts_.publisher->started(*job);
     return settle(parts_.executor->execute(*kind->setup.invoker, run, limits(*job, *kind),
                                            [&](const auto& outcome) { parts_.owed->call(settle(outcome)); }));
+}
+
+std::optional<JobFlow::Refusal> JobFlow::refuse(const model::ClaimedJob& job, const Kinds::Kind* kind) const {
+    if (kind == nullptr || kind->setup.payload_version < job.payload_version)
+        return Refusal{"its payload is of a newer version than this node's handler", newer_version_wait};
+    if (!parts_.lease->holds() || job.node != parts_.publisher->node()) return Refusal{"fenced", {}};
+    if (const auto wait = parts_.guards->wait_before(*kind, job))
+        return Refusal{"the breaker of " + kind->setup.breaker->service() + " is open", *wait};
+    if (kind->setup.policy.non_idempotent && !begins(job))
+        return Refusal{"its beginning could not be written down, without which it must not run", {}};
+    return std::nullopt;
+}
+
+bool JobFlow::begins(const model::ClaimedJob& job) const {
+    try {
+        return parts_.store->begin_run(job.slot);
+    } catch (const StoreError&) {
+        return false;
+    }
 }
 
 void JobFlow::warn(const worker::StopState& run) const {
@@ -59,9 +67,10 @@ Owed JobFlow::give_up(const std::shared_ptr<worker::StopState>& run) const {
 
 void JobFlow::lose(const store::LostClaim& claim) const {
     std::vector<Judged> judged;
-    for (const worker::Job& job : claim.jobs) {
-        judged.push_back(
-            decide(job, {.what = model::LostRun{.node = "node " + std::to_string(claim.from), .charged = true}}));
+    for (const store::LostJob& lost : claim.jobs) {
+        judged.push_back(decide(
+            lost.job, {.what = model::LostRun{
+                           .node = "node " + std::to_string(claim.from), .alone = lost.alone, .begun = lost.begun}}));
         judged.back().decided.aftermath.rescued_from = claim.from;
     }
     settle_soon(std::move(judged));

@@ -79,6 +79,15 @@ public:
     std::vector<store::Halted> settle(const Batch& batch) const;
 
 private:
+    /// Why a job goes back unrun, and for how long.
+    struct Refusal {
+        std::string why;
+        std::chrono::microseconds wait{};
+    };
+
+    [[nodiscard]] std::optional<Refusal> refuse(const model::ClaimedJob& job, const Kinds::Kind* kind) const;
+    /// Writes down that the run begins; false when that is not certain, or the job is not ours any more.
+    [[nodiscard]] bool begins(const model::ClaimedJob& job) const;
     [[nodiscard]] Judged decide(const worker::Job& job, const model::Outcome& outcome) const;
     [[nodiscard]] Owed settle_soon(Judged judged) const;
     void settle_soon(std::vector<Judged> judged) const;

@@ -79,7 +79,7 @@ void NodeLoop::reconcile(std::span<const ClaimToken> known, const store::Pulse& 
     }
     if (!difference->unknown_lost.empty()) {
         for (const store::LostClaim& claim : parts_.store->load_claims(node, difference->unknown_lost)) {
-            parts_.ledger->enter(claim.jobs.front()->slot.token, claim.jobs.size());
+            parts_.ledger->enter(claim.token, claim.jobs.size());
             parts_.flow->lose(claim);
         }
     }
@@ -96,7 +96,10 @@ void NodeLoop::reconcile(std::span<const ClaimToken> known, const store::Pulse& 
 
 void NodeLoop::drop_canceled(const store::CanceledRun& run) {
     // Its claim does not hold it any more. What has not begun is dropped; what runs is told, and its outcome will be stale.
-    if (parts_.pool->take_back_unstarted(run.token, run.id) != nullptr) parts_.ledger->settle(run.token);
+    if (parts_.pool->take_back_unstarted(run.token, run.id) != nullptr ||
+        parts_.quarantine->take_back(run.token) != nullptr) {
+        parts_.ledger->settle(run.token);
+    }
     parts_.pool->request_stop(run.token, run.id, worker::StopReason::canceled);
 }
 

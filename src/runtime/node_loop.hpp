@@ -13,6 +13,7 @@
 #include "base/loop.hpp"
 #include "runtime/claim_ledger.hpp"
 #include "runtime/job_flow.hpp"
+#include "runtime/quarantine.hpp"
 #include "runtime/settle_loop.hpp"
 #include "worker/pool.hpp"
 
@@ -29,6 +30,7 @@ public:
         std::shared_ptr<JobFlow> flow;
         std::shared_ptr<worker::Pool> pool;
         std::shared_ptr<ClaimLedger> ledger;
+        std::shared_ptr<Quarantine> quarantine;
         std::shared_ptr<const SettleLoop> settle_loop;
         std::shared_ptr<Lease> lease;
         std::shared_ptr<Publisher> publisher;

@@ -103,7 +103,7 @@ void Publisher::applied(std::vector<Event>& events, const Decided& decided) cons
     if (aftermath.rescued_from != 0 && events_->wanted<JobRescued>()) {
         auto event = about<JobRescued>(job);
         event.from_node = aftermath.rescued_from;
-        event.suspect = job.facts.suspect;
+        event.suspect = job.facts.suspect();
         add(events, std::move(event));
     }
     for (const failure::Misbehavior& misbehavior : aftermath.misbehaving_policies) {

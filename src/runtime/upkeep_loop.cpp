@@ -73,9 +73,7 @@ store::Rescued UpkeepLoop::take_over() {
     const ClaimLedger::UnderWay under_way(*parts_.ledger);
     store::Rescued rescued =
         parts_.store->rescue({parts_.publisher->node(), claims_per_round, parts_.may_expire_others()});
-    for (const store::LostClaim& claim : rescued.claims) {
-        parts_.ledger->enter(claim.jobs.front()->slot.token, claim.jobs.size());
-    }
+    for (const store::LostClaim& claim : rescued.claims) parts_.ledger->enter(claim.token, claim.jobs.size());
     return rescued;
 }
 

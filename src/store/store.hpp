@@ -73,6 +73,8 @@ struct Claimed {
     std::vector<std::shared_ptr<const model::ClaimedJob>> jobs;
     /// Rows were seen that somebody else had locked: a look right after may find more.
     bool met_locks{};
+    /// There are suspects of these queues and kinds, which this claim passes over; see claim_suspect.
+    bool suspects{};
     /// False when the node's row says that it is dead: nothing was claimed, and nothing will be.
     bool node_alive{true};
     /// The oldest transaction that may still write (the snapshot's xmin).
@@ -138,10 +140,26 @@ struct Pulse {
     std::vector<CanceledRun> canceled;
 };
 
+struct ClaimSuspect {
+    NodeId node{};
+    std::span<const int> queues;
+    std::span<const int> kinds;
+};
+
+/// A job that was taken over.
+struct LostJob {
+    std::shared_ptr<const model::ClaimedJob> job;
+    /// It was all that its process held.
+    bool alone{};
+    /// Its run is known to have begun; see begin_run.
+    bool begun{};
+};
+
 /// Ids that were taken over, or are owned without memory of it, together with who had them.
 struct LostClaim {
-    std::vector<std::shared_ptr<const model::ClaimedJob>> jobs;
+    ClaimToken token{};
     NodeId from{};
+    std::vector<LostJob> jobs;
 };
 
 struct Rescue {
@@ -341,6 +359,8 @@ public:
 
     // Claim: connection claim.
     virtual Claimed claim(const Claim& wanted) = 0;
+    /// One suspect, under a claim of its own, or none: while one of a queue is claimed anywhere, no other of that queue is.
+    virtual Claimed claim_suspect(const ClaimSuspect& wanted) = 0;
     virtual Asleep announce_sleep(const Sleep& sleep) = 0;
     virtual void announce_awake(NodeId node) = 0;
 
@@ -352,6 +372,10 @@ public:
                              const std::optional<std::string>& result) = 0;
     /// Undoes what `begin_step` wrote on a pooled connection.
     virtual void forget_step(const Step& step) = 0;
+
+    /// Writes down that a run begins which must not be repeated, on a pooled connection. False when the claim does not hold
+    /// the job any more.
+    [[nodiscard]] virtual bool begin_run(const model::ClaimSlot& slot) = 0;
 
     // Settle: connection settle.
     virtual Settled settle(const Settle& batch) = 0;

@@ -306,14 +306,14 @@ TEST_F(Acts, resume_into_one_place_what_falls_due_meanwhile) {
 
 TEST_F(Acts, keep_what_a_job_has_been_through) {
     const JobId id = enqueue_one(job_spec([](auto& spec) { spec.priority = Priority::high; }));
-    sql("update @schema@.ready set attempts = 3, crashes = 2, suspect = true");
+    sql("update @schema@.ready set attempts = 3, crashes = 2, losses = 1");
     ASSERT_TRUE(store().pause({id, "", ""}).done);
     ASSERT_TRUE(store().resume({id, "", ""}).done);
     const Claimed claimed = claim();
     ASSERT_THAT(claimed.jobs, SizeIs(1));
     EXPECT_EQ(claimed.jobs[0]->facts.attempts, 3);
     EXPECT_EQ(claimed.jobs[0]->facts.crashes, 2);
-    EXPECT_TRUE(claimed.jobs[0]->facts.suspect);
+    EXPECT_EQ(claimed.jobs[0]->facts.losses, 1);
     EXPECT_EQ(claimed.jobs[0]->facts.priority, Priority::high);
 }
 

@@ -317,7 +317,7 @@ TEST_F(Claims, survive_that_somebody_deleted_the_job_by_hand) {
 
 TEST_F(Claims, carry_what_happened_to_the_job_before) {
     const JobId id = enqueue_one();
-    sql("update @schema@.ready set attempts = 3, crashes = 2, suspect = true where first_id = $1", Params{}.add(id));
+    sql("update @schema@.ready set attempts = 3, crashes = 2, losses = 1 where first_id = $1", Params{}.add(id));
     sql(R"sql(
         insert into @schema@.attempt (id, finished_at, token, attempt, counted, redriven, decision, rule)
         values ($1, now(), 1, 1, true, false, 'retry_at', 'busy'),
@@ -333,7 +333,7 @@ TEST_F(Claims, carry_what_happened_to_the_job_before) {
     EXPECT_EQ(job.facts.attempts, 3);
     EXPECT_EQ(job.attempt(), 4);
     EXPECT_EQ(job.facts.crashes, 2);
-    EXPECT_TRUE(job.facts.suspect);
+    EXPECT_EQ(job.facts.losses, 1);
     EXPECT_THAT(job.rule_counts, UnorderedElementsAre(std::pair{"busy", 2}, std::pair{"sl\"ow, {x}", 1}));
 }
 

@@ -181,7 +181,7 @@ TEST_F(DeadLetters, are_put_back_as_new_with_their_history) {  // A42
     const Claimed claimed = store().claim({node(), rooms, {}, kinds});
     ASSERT_THAT(claimed.jobs, SizeIs(1));
     EXPECT_EQ(claimed.jobs[0]->facts.crashes, 0);
-    EXPECT_FALSE(claimed.jobs[0]->facts.suspect);
+    EXPECT_EQ(claimed.jobs[0]->facts.losses, 0);
     EXPECT_THAT(claimed.jobs[0]->rule_counts, IsEmpty());
 }
 

@@ -60,7 +60,7 @@ TEST_F(FollowUps, are_loaded_with_the_claim_of_every_job_of_a_range_and_of_a_los
     // The round that finds a node expired may leave its claims to the next one.
     if (rescued.claims.empty()) rescued = store().rescue({rescuer, 10, true});
     ASSERT_THAT(rescued.claims, SizeIs(1));
-    EXPECT_EQ(rescued.claims[0].jobs.at(0)->on_failure, "it failed");
+    EXPECT_EQ(rescued.claims[0].jobs.at(0).job->on_failure, "it failed");
 }
 
 TEST_F(FollowUps, are_written_with_the_end_in_the_jobs_queue_at_its_priority) {

@@ -131,7 +131,7 @@ TEST_F(Nodes, forget_that_an_expired_one_slept) {
 TEST_F(Nodes, say_goodbye_gives_back_uncounted_what_was_not_settled) {
     const NodeId leaving = register_node();
     const std::vector<JobId> ids = enqueue(5);
-    sql("update @schema@.ready set attempts = 2, crashes = 1, suspect = true");
+    sql("update @schema@.ready set attempts = 2, crashes = 1, losses = 1");
     const Claimed claimed = claim(store(), leaving);
     (void)store().settle({leaving, 1, std::vector{settlement(claimed.jobs[0], Verdict::complete)}});
     const std::vector<int> queues{queue_id()};
@@ -147,7 +147,7 @@ TEST_F(Nodes, say_goodbye_gives_back_uncounted_what_was_not_settled) {
     for (const auto& job : again.jobs) {
         EXPECT_EQ(job->facts.attempts, 2);
         EXPECT_EQ(job->facts.crashes, 1);
-        EXPECT_TRUE(job->facts.suspect);
+        EXPECT_EQ(job->facts.losses, 1);
     }
     EXPECT_EQ(store().say_goodbye(leaving), 0);
     EXPECT_EQ(number("select count(*) from @schema@.attempt"), 0);
@@ -193,18 +193,19 @@ TEST_F(Nodes, load_the_jobs_of_claims_that_they_took_over) {
     std::vector<LostClaim> taken;
     for (int rounds = 0; taken.empty() && rounds < 3; ++rounds) taken = rescue(node()).claims;
     ASSERT_THAT(taken, SizeIs(1));
-    const ClaimToken token = taken.front().jobs.front()->slot.token;
+    const ClaimToken token = taken.front().token;
     const ClaimToken own = (enqueue_one(), claim().jobs.at(0)->slot.token);
     const std::vector<ClaimToken> tokens{token, own, 987654321};
     const std::vector<LostClaim> loaded = store().load_claims(node(), tokens);
     ASSERT_THAT(loaded, SizeIs(1));
     EXPECT_THAT(ids_of(loaded), ElementsAre(ids[0], ids[2]));
     EXPECT_EQ(loaded.front().from, lost);
-    EXPECT_EQ(loaded.front().jobs.back()->slot.position, 2);
-    EXPECT_EQ(loaded.front().jobs.back()->payload, "2");
+    EXPECT_EQ(loaded.front().jobs.back().job->slot.position, 2);
+    EXPECT_EQ(loaded.front().jobs.back().job->payload, "2");
     EXPECT_THAT(store().load_claims(register_node(), tokens), IsEmpty());
-    EXPECT_THAT(store().settle({node(), 1, std::vector{settlement(loaded.front().jobs[1], Verdict::complete)}}).applied,
-                ElementsAre(true));
+    EXPECT_THAT(
+        store().settle({node(), 1, std::vector{settlement(loaded.front().jobs[1].job, Verdict::complete)}}).applied,
+        ElementsAre(true));
 }
 
 // B084: ownership stands in rows; it does not end with a connection.
@@ -257,7 +258,7 @@ TEST_F(Rescues, takes_the_claims_of_dead_expired_and_missing_nodes_under_new_tok
         EXPECT_EQ(rescued.claims[0].from, lost);
         EXPECT_EQ(rescued.released, 0);
         ASSERT_THAT(ids_of(rescued.claims), ElementsAre(ids[0], ids[2])) << how;
-        const JobPtr taken = rescued.claims[0].jobs[0];
+        const JobPtr taken = rescued.claims[0].jobs[0].job;
         EXPECT_GT(taken->slot.token, claimed.jobs[0]->slot.token);
         EXPECT_EQ(taken->facts.attempts, 0);
         EXPECT_EQ(taken->payload, "0");
@@ -265,9 +266,9 @@ TEST_F(Rescues, takes_the_claims_of_dead_expired_and_missing_nodes_under_new_tok
         EXPECT_THAT(store().settle({lost, 2, std::vector{settlement(claimed.jobs[0], Verdict::complete)}}).applied,
                     ElementsAre(false));
         EXPECT_EQ(place_of(ids[0]), "claim");
-        EXPECT_THAT(
-            settle({settlement(taken, Verdict::complete), settlement(rescued.claims[0].jobs[1], Verdict::complete)}),
-            ElementsAre(true, true));
+        EXPECT_THAT(settle({settlement(taken, Verdict::complete),
+                            settlement(rescued.claims[0].jobs[1].job, Verdict::complete)}),
+                    ElementsAre(true, true));
     }
 }
 
@@ -326,11 +327,11 @@ TEST_F(Rescues, can_be_rescued_themselves_and_remember_who_lost_the_job_first) {
     const Rescued again = all_rounds(node());
     ASSERT_THAT(ids_of(again.claims), ElementsAre(id));
     EXPECT_EQ(again.claims[0].from, first);
-    EXPECT_EQ(again.claims[0].jobs[0]->facts.attempts, 0);
+    EXPECT_EQ(again.claims[0].jobs[0].job->facts.attempts, 0);
     EXPECT_THAT(
-        store().settle({second, 1, std::vector{settlement(taken.claims[0].jobs[0], Verdict::complete)}}).applied,
+        store().settle({second, 1, std::vector{settlement(taken.claims[0].jobs[0].job, Verdict::complete)}}).applied,
         ElementsAre(false));
-    EXPECT_THAT(settle(again.claims[0].jobs[0], Verdict::complete), ElementsAre(true));
+    EXPECT_THAT(settle(again.claims[0].jobs[0].job, Verdict::complete), ElementsAre(true));
 }
 
 // B065 in small: several queues and kinds, some of them unknown here, and a bound per round.
@@ -354,7 +355,7 @@ TEST_F(Rescues, takes_a_bounded_number_at_a_time_until_none_is_left) {
     EXPECT_EQ(ids_of(rescued.claims).size(), total);
     EXPECT_EQ(claims_of(lost), 0);
     std::set<std::string> kinds;
-    for (const auto& claim : rescued.claims) kinds.insert(claim.jobs.front()->kind);
+    for (const auto& claim : rescued.claims) kinds.insert(claim.jobs.front().job->kind);
     EXPECT_THAT(kinds, SizeIs(3));
 }
 
@@ -414,7 +415,7 @@ TEST_F(Rescues, takes_a_claim_whose_job_was_deleted) {
     const Rescued rescued = all_rounds(node());
     ASSERT_EQ(ids_of(rescued.claims), ids);
     std::vector<model::Settlement> settlements;
-    for (const auto& job : rescued.claims[0].jobs) settlements.push_back(settlement(job, Verdict::complete));
+    for (const auto& job : rescued.claims[0].jobs) settlements.push_back(settlement(job.job, Verdict::complete));
     EXPECT_THAT(settle(settlements), ElementsAre(true, true));
     sql("delete from @schema@.done where id = $1", Params{}.add(ids[0]));
 }

@@ -58,7 +58,7 @@ TEST_F(Promote, keeps_what_is_known_about_the_job) {
         spec.due = Duration(1h);
         spec.priority = Priority::low;
     }));
-    sql("update @schema@.scheduled set attempts = 4, crashes = 2, suspect = true");
+    sql("update @schema@.scheduled set attempts = 4, crashes = 2, losses = 1");
     make_due(id, "10 minutes");
     const Time run_at = store().find(id)->run_at.value();
     EXPECT_EQ(store().promote(1).moved, 1);
@@ -66,7 +66,7 @@ TEST_F(Promote, keeps_what_is_known_about_the_job) {
     const auto job = claim().jobs.at(0);
     EXPECT_EQ(job->facts.attempts, 4);
     EXPECT_EQ(job->facts.crashes, 2);
-    EXPECT_TRUE(job->facts.suspect);
+    EXPECT_EQ(job->facts.losses, 1);
     EXPECT_EQ(job->facts.priority, Priority::low);
 }
 

@@ -144,26 +144,33 @@ TEST_F(Settling, counts_attempts_and_crashes_and_clears_the_suspicion_only_with_
         bool crashed;
         int attempts;
         int crashes;
-        bool suspect;
+        bool in_company;
+        int before;
+        int losses;
     };
-    for (const Row& row : std::vector<Row>{{Verdict::retry_at, true, false, 3, 1, false},
-                                           {Verdict::retry_at, true, true, 3, 2, false},
-                                           {Verdict::retry_at, false, true, 2, 2, true},
-                                           {Verdict::snooze, false, false, 2, 1, true},
-                                           {Verdict::release, false, false, 2, 1, true}}) {
+    for (const Row& row : std::vector<Row>{{Verdict::retry_at, true, false, 3, 1, false, 1, 0},
+                                           {Verdict::retry_at, true, true, 3, 2, false, 1, 0},
+                                           {Verdict::retry_at, false, true, 2, 2, false, 0, 2},
+                                           {Verdict::retry_at, false, true, 2, 2, false, 5, 5},
+                                           {Verdict::release, false, false, 2, 1, true, 0, 1},
+                                           {Verdict::release, false, false, 2, 1, true, 1, 2},
+                                           {Verdict::release, false, false, 2, 1, true, 1000, 1000},
+                                           {Verdict::snooze, false, false, 2, 1, false, 1, 1},
+                                           {Verdict::release, false, false, 2, 1, false, 1, 1}}) {
         const JobId id = enqueue_one();
-        sql("update @schema@.ready set attempts = 2, crashes = 1, suspect = true");
-        const JobPtr before = claim().jobs.at(0);
+        sql("update @schema@.ready set attempts = 2, crashes = 1, losses = $1", Params{}.add(row.before));
+        const JobPtr before = row.before < 2 ? claim().jobs.at(0) : claim_suspect().jobs.at(0);
         settle(before, row.verdict, [&](Decision& d) {
             d.counted = row.counted;
             d.crashed = row.crashed;
+            d.lost_in_company = row.in_company;
         });
-        const Claimed again = claim();
+        const Claimed again = row.losses < 2 ? claim() : claim_suspect();
         ASSERT_THAT(tests::ids_of(again), ElementsAre(id));
         const auto name = to_string(row.verdict);
         EXPECT_EQ(again.jobs[0]->facts.attempts, row.attempts) << name;
         EXPECT_EQ(again.jobs[0]->facts.crashes, row.crashes) << name;
-        EXPECT_EQ(again.jobs[0]->facts.suspect, row.suspect) << name;
+        EXPECT_EQ(again.jobs[0]->facts.losses, row.losses) << name;
         settle(again.jobs[0], Verdict::complete);
         EXPECT_EQ(store().find(id)->attempts, row.attempts) << name;
     }

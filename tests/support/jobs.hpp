@@ -21,6 +21,13 @@ struct Note {
     NLOHMANN_DEFINE_TYPE_INTRUSIVE(Note, text)
 };
 
+/// A job that must not run twice.
+struct Charge {
+    static constexpr std::string_view kind = "charge";
+    int order{};
+    NLOHMANN_DEFINE_TYPE_INTRUSIVE(Charge, order)
+};
+
 /// A job without members.
 struct Nudge {
     static constexpr std::string_view kind = "nudge";

@@ -22,7 +22,7 @@ std::vector<JobId> ids_of(const store::Claimed& claimed) {
 std::vector<JobId> ids_of(const std::vector<store::LostClaim>& claims) {
     std::vector<JobId> ids;
     for (const store::LostClaim& claim : claims) {
-        for (const JobPtr& job : claim.jobs) ids.push_back(job->slot.id);
+        for (const store::LostJob& lost : claim.jobs) ids.push_back(lost.job->slot.id);
     }
     return ids;
 }
@@ -51,12 +51,12 @@ std::unique_ptr<store::Store> StoreTest::new_store() const {
     return store::pg::make_store({.connection = dsn(), .schema = schema()});
 }
 
-store::NodeId StoreTest::register_node(std::chrono::microseconds expiry) {
+store::NodeId StoreTest::register_node(std::chrono::microseconds expiry, std::optional<std::int64_t> pid) {
     store::Registration registration;
     registration.name = "node";
     registration.host = "host";
     registration.boot = "boot";
-    registration.pid = 1;
+    registration.pid = pid.value_or(++last_pid_);
     registration.process_start = "1";
     registration.expiry = expiry;
     return store().register_node(registration);
@@ -85,6 +85,12 @@ store::Claimed StoreTest::claim(store::Store& by, store::NodeId owner, int room)
     const std::vector<store::QueueRoom> rooms{{queue_id(), room}};
     const std::vector<int> kinds{kind_id()};
     return by.claim({owner, rooms, {}, kinds});
+}
+
+store::Claimed StoreTest::claim_suspect(store::Store& by, store::NodeId owner) {
+    const std::vector<int> queues{queue_id()};
+    const std::vector<int> kinds{kind_id()};
+    return by.claim_suspect({owner, queues, kinds});
 }
 
 std::vector<bool> StoreTest::settle(const std::vector<model::Settlement>& settlements) {

@@ -40,7 +40,9 @@ protected:
     void renew_store() { store_ = new_store(); }
 
     [[nodiscard]] store::NodeId node() const { return node_; }
-    [[nodiscard]] store::NodeId register_node(std::chrono::microseconds expiry = std::chrono::minutes(5));
+    /// In a process of its own, unless one is named.
+    [[nodiscard]] store::NodeId register_node(std::chrono::microseconds expiry = std::chrono::minutes(5),
+                                              std::optional<std::int64_t> pid = std::nullopt);
     /// As the clock would, without waiting: its last heartbeat is longer ago than its expiry.
     void let_expire(store::NodeId node);
 
@@ -53,6 +55,8 @@ protected:
     /// Of the queue `default` and the kind `test.job`, for `node()`.
     store::Claimed claim(int room = 100) { return claim(store(), node(), room); }
     store::Claimed claim(store::Store& by, store::NodeId owner, int room = 100);
+    store::Claimed claim_suspect() { return claim_suspect(store(), node()); }
+    store::Claimed claim_suspect(store::Store& by, store::NodeId owner);
 
     /// For `node()`, each time under the next number.
     std::vector<bool> settle(const std::vector<model::Settlement>& settlements);
@@ -72,6 +76,7 @@ protected:
 private:
     std::unique_ptr<store::Store> store_;
     store::NodeId node_{};
+    std::int64_t last_pid_ = 0;
     std::int64_t seq_ = 0;
 };
 

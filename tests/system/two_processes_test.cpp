@@ -188,4 +188,47 @@ TEST_F(TwoProcesses, a_job_that_kills_its_process_ends_among_the_dead_letters) {
     EXPECT_EQ(survivor.wait(), 0);
 }
 
+// The first two deaths are in company; then each of the four is run alone, and the one that does it is charged.
+TEST_F(TwoProcesses, a_job_that_kills_its_process_is_found_among_bystanders_who_are_not_charged) {
+    const std::vector<std::string> budget{"--crash-budget=1"};
+    const std::vector<Note> bystanders(3, Note{"hold"});
+    (void)scheduler().enqueue_many(bystanders);
+    const JobId id = scheduler().enqueue(Note{"kill"}).submit().id();
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(worker(budget).wait(), -SIGKILL);
+    EXPECT_EQ(number("select count(distinct id) from @schema@.ledger"), 4);
+    {
+        Worker third = worker(budget);
+        for (int i = 0; i < 3; ++i) third.let_go();
+        EXPECT_EQ(third.wait(), -SIGKILL);
+    }
+    EXPECT_EQ(number("select count(*) from @schema@.done where state = 'succeeded'"), 3);
+    EXPECT_EQ(worker(budget).wait(), -SIGKILL);
+    Worker survivor = worker(budget);
+    EXPECT_TRUE(becomes("select count(*) from @schema@.done", 4, within));
+    EXPECT_EQ(scheduler().find(id)->reason, Reason::worker_lost);
+    EXPECT_EQ(number("select count(*) from @schema@.done where state = 'succeeded'"), 3);
+    EXPECT_EQ(number("select sum(attempts) from @schema@.done"), 0);
+    EXPECT_EQ(number("select count(*) from @schema@.attempt where decision = 'retry_at'"), 1);
+}
+
+TEST_F(TwoProcesses, a_job_that_must_not_run_twice_is_left_to_a_person_when_its_process_was_killed) {
+    const JobId id = scheduler().enqueue(tests::Charge{1}).submit().id();
+    {
+        Worker victim = worker();
+        ASSERT_TRUE(victim.says("charging"));
+        victim.signal(SIGKILL);
+        victim.wait();
+    }
+    // One that does not know the kind decides about it too.
+    Options fast = options();
+    fast.heartbeat = 300ms;
+    fast.node_expiry = 1500ms;
+    Scheduler survivor(fast);
+    survivor.on<Count>([](const Count&) {});
+    survivor.start();
+    EXPECT_TRUE(becomes("select count(*) from @schema@.done", 1, within));
+    EXPECT_EQ(scheduler().find(id)->reason, Reason::needs_person);
+    EXPECT_EQ(number("select count(*) from @schema@.ledger"), 1);
+}
+
 }  // namespace

@@ -97,6 +97,14 @@ int main(int argc, char** argv) {
     const Ledger ledger(argv[1], argv[2]);
     Scheduler scheduler(options);
     scheduler.on<tests::Count>([&](const tests::Count&, JobContext& context) { ledger.note(context); });
+    scheduler
+        .on<tests::Charge>([&](const tests::Charge&, JobContext& context) {
+            ledger.note(context);
+            say("charging");
+            std::string line;
+            std::getline(std::cin, line);
+        })
+        .non_idempotent();
     scheduler.on<tests::Note>([&](const tests::Note& note, JobContext& context) {
         ledger.note(context);
         if (note.text == "kill") std::raise(SIGKILL);

@@ -47,6 +47,8 @@ create table @schema@.job (
 
 -- Due work, and nothing else. A row covers the n ids from first_id on, of one enqueue call. Inserted and deleted, never
 -- updated. ready_claim is the claim order; ready_id serves verbs by id (a range never leaves its block of 100).
+-- crashes: losses of its worker that were charged to the job. losses: those since its last counted outcome that were not,
+-- because it was in company. From the second on it is a suspect, and is run alone: no claim wades through those.
 create table @schema@.ready (
     first_id bigint not null,
     run_at   timestamptz not null,
@@ -56,10 +58,11 @@ create table @schema@.ready (
     n        smallint not null default 1,
     priority smallint not null,
     crashes  smallint not null default 0,
-    suspect  boolean not null default false
+    losses   smallint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.2, vacuum_truncate = off);
-create unique index ready_claim on @schema@.ready (queue, priority, run_at, first_id);
+create unique index ready_claim on @schema@.ready (queue, priority, run_at, first_id) where losses < 2;
+create index ready_suspect on @schema@.ready (queue, priority, run_at, first_id) where losses >= 2;
 create unique index ready_id on @schema@.ready (first_id);
 
 -- Pending work that is not due yet: the same rows, apart, so that no claim wades through them.
@@ -80,31 +83,37 @@ create table @schema@.parked (
     attempts  integer not null,
     priority  smallint not null,
     crashes   smallint not null,
-    suspect   boolean not null
+    losses    smallint not null
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
 
 -- Running work: one row per claimed batch; its id is the token that fences every write of its owner. Bit i of settled
 -- says that ids[i + 1] has left; the bits past the last id are set from the start, so that "all set" means empty.
--- lost_by is the node that a rescuer took it from. The arrays are stored plain: toasting them would cost more than it saves.
+-- lost_by is the node that a rescuer took it from. losses is null where all are zero. begun says which runs have begun, of
+-- the kinds that must not be run twice. alone_in is the queue of a suspect: one at a time is run, in the whole fleet. The
+-- arrays are stored plain: toasting them would cost more than it saves.
 create table @schema@.claim (
     id         bigint generated always as identity primary key,
     node       bigint not null,
     claimed_at timestamptz not null default clock_timestamp(),
     lost_by    bigint,
     settled    bit(128) not null,
-    suspects   bit(128) not null default repeat('0', 128)::bit(128),
+    begun      bit(128),
+    alone_in   integer,
     ids        bigint[] not null,
     attempts   integer[] not null,
     queues     integer[] not null,
     kinds      integer[] not null,
     priorities smallint[] not null,
-    crashes    smallint[] not null
+    crashes    smallint[] not null,
+    losses     smallint[]
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 alter table @schema@.claim
     alter ids set storage plain, alter attempts set storage plain, alter queues set storage plain,
-    alter kinds set storage plain, alter priorities set storage plain, alter crashes set storage plain;
+    alter kinds set storage plain, alter priorities set storage plain, alter crashes set storage plain,
+    alter losses set storage plain;
 create index claim_node on @schema@.claim (node);
+create unique index claim_alone on @schema@.claim (alone_in) where alone_in is not null;
 
 -- Ended jobs. The dead letters are the rows of done_dead_letter, not a second table.
 create table @schema@.done (
@@ -156,7 +165,8 @@ create table @schema@.settled (
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
         vacuum_truncate = off);
 
--- One scheduler in one process. Expiry is judged by this server's clock alone.
+-- One scheduler in one process. Expiry is judged by this server's clock alone. held is how many jobs its process held when
+-- it was found dead; if that was one, blamed is its id.
 create table @schema@.node (
     id             bigint generated always as identity primary key,
     name           text not null,
@@ -167,6 +177,8 @@ create table @schema@.node (
     release        text not null,
     state          text not null default 'alive' check (state in ('alive', 'dead', 'stopped')),
     expiry         interval not null,
+    held           integer,
+    blamed         bigint,
     started_at     timestamptz not null default clock_timestamp(),
     heartbeat_at   timestamptz not null default clock_timestamp()
 ) with (fillfactor = 50, vacuum_truncate = off);

@@ -21,10 +21,10 @@ from_@place@ as (
         from (select first_id, n from @schema@.@place@ where first_id between $1 - 99 and $1 order by first_id desc limit 1) r
         where first_id + n > $1)
       and first_id + n > $1
-    returning first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect
+    returning first_id, run_at, queue, kind, attempts, n, priority, crashes, losses
 ), rest_of_@place@ as (
-    insert into @schema@.@place@ (first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect)
-    select part.first_id, run_at, queue, kind, attempts, part.n::smallint, priority, crashes, suspect
+    insert into @schema@.@place@ (first_id, run_at, queue, kind, attempts, n, priority, crashes, losses)
+    select part.first_id, run_at, queue, kind, attempts, part.n::smallint, priority, crashes, losses
     from from_@place@ r
     cross join lateral (values (r.first_id, $1 - r.first_id), ($1 + 1, r.first_id + r.n - $1 - 1)) part (first_id, n)
     where part.n > 0
@@ -87,12 +87,12 @@ constexpr std::string_view tell_owner =
 
 constexpr std::string_view pause_parts = R"(
 moved as (
-    select run_at, queue, kind, attempts, priority, crashes, suspect from from_ready
+    select run_at, queue, kind, attempts, priority, crashes, losses from from_ready
     union all
-    select run_at, queue, kind, attempts, priority, crashes, suspect from from_scheduled
+    select run_at, queue, kind, attempts, priority, crashes, losses from from_scheduled
 ), parked as (
-    insert into @schema@.parked (id, state, run_at, queue, kind, attempts, priority, crashes, suspect)
-    select $1, 'paused', run_at, queue, kind, attempts, priority, crashes, suspect
+    insert into @schema@.parked (id, state, run_at, queue, kind, attempts, priority, crashes, losses)
+    select $1, 'paused', run_at, queue, kind, attempts, priority, crashes, losses
     from moved
 ),)";
 
@@ -103,18 +103,18 @@ moved as (
     delete from @schema@.parked
     where id = $1
       and state = 'paused'
-    returning run_at, queue, kind, attempts, priority, crashes, suspect
+    returning run_at, queue, kind, attempts, priority, crashes, losses
 ), again as materialized (
     select *, run_at > clock_timestamp() as later
     from moved
 ), due_now as (
-    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
-    select $1, run_at, queue, kind, attempts, priority, crashes, suspect
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, losses)
+    select $1, run_at, queue, kind, attempts, priority, crashes, losses
     from again
     where not later
 ), due_later as (
-    insert into @schema@.scheduled (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
-    select $1, run_at, queue, kind, attempts, priority, crashes, suspect
+    insert into @schema@.scheduled (first_id, run_at, queue, kind, attempts, priority, crashes, losses)
+    select $1, run_at, queue, kind, attempts, priority, crashes, losses
     from again
     where later
 ),)";

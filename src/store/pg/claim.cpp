@@ -20,7 +20,7 @@ constexpr int levels = 5;
 //
 // Candidates are read per queue and level from the remembered start, without locks, by ready_claim; a level counts as
 // one minute of waiting, so that none starves. Only the winners are locked, by ctid, and those that somebody else has
-// are skipped. A range that does not fit is cut: the rest goes back under the same key. A row of claim holds 128 jobs; as
+// are skipped. Suspects are passed over: claim_suspect takes them. A range that does not fit is cut: the rest goes back under the same key. A row of claim holds 128 jobs; as
 // many rows are made as it takes, because a statement costs as much as a hundred jobs do.
 //
 // The jobs of a range are alike in all but id and payload: only the first of them, its head, carries the rest.
@@ -44,6 +44,7 @@ with alive as (
           and (run_at, first_id) > (w.start_at, w.start_id)
           and kind = any ($7::int[])
           and first_id <> all ($8::bigint[])
+          and losses < 2
         order by run_at, first_id
         limit w.room
     ) r
@@ -57,30 +58,30 @@ with alive as (
     delete from @schema@.ready
     where ctid = any (array(
         select ctid from @schema@.ready where ctid = any (array(select place from winner)) for update skip locked))
-    returning ctid as place, first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect
+    returning ctid as place, first_id, run_at, queue, kind, attempts, n, priority, crashes, losses
 ), part as materialized (
     select t.*, least(t.n, w.fits)::int as size
     from taken t
     join winner w using (place)
 ), rest as (
-    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect)
-    select first_id + size, run_at, queue, kind, attempts, n - size, priority, crashes, suspect
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, n, priority, crashes, losses)
+    select first_id + size, run_at, queue, kind, attempts, n - size, priority, crashes, losses
     from part
     where size < n
 ), numbered as materialized (
-    select p.first_id + i as id, i = 0 as head, p.queue, p.kind, p.attempts, p.priority, p.crashes, p.suspect, p.run_at,
+    select p.first_id + i as id, i = 0 as head, p.queue, p.kind, p.attempts, p.priority, p.crashes, p.losses, p.run_at,
            row_number() over (order by p.run_at + p.priority * interval '1 minute', p.first_id, i)::int - 1 as nth
     from part p
     cross join lateral generate_series(0, p.size - 1) i
 ), claimed as (
-    insert into @schema@.claim (node, settled, suspects, ids, attempts, queues, kinds, priorities, crashes)
-    select $1, repeat('0', c.n)::bit(128) | (~ repeat('0', 128)::bit(128) >> c.n), c.suspects::bit(128), c.ids, c.attempts,
-           c.queues, c.kinds, c.priorities, c.crashes
+    insert into @schema@.claim (node, settled, ids, attempts, queues, kinds, priorities, crashes, losses)
+    select $1, repeat('0', c.n)::bit(128) | (~ repeat('0', 128)::bit(128) >> c.n), c.ids, c.attempts, c.queues, c.kinds,
+           c.priorities, c.crashes, c.losses
     from generate_series(0, (select (count(*)::int - 1) / 128 from numbered)) chunk
     cross join lateral (
-        select count(*)::int as n, string_agg(case when suspect then '1' else '0' end, '') as suspects, array_agg(id) as ids,
-               array_agg(attempts) as attempts, array_agg(queue) as queues, array_agg(kind) as kinds,
-               array_agg(priority) as priorities, array_agg(crashes) as crashes
+        select count(*)::int as n, array_agg(id) as ids, array_agg(attempts) as attempts, array_agg(queue) as queues,
+               array_agg(kind) as kinds, array_agg(priority) as priorities, array_agg(crashes) as crashes,
+               case when max(losses) > 0 then array_agg(losses) end as losses
         from (select * from numbered where nth / 128 = chunk order by nth) o
     ) c
     where c.n > 0
@@ -93,6 +94,7 @@ with alive as (
 )
 select exists (select from alive), (select count(*) from winner) > (select count(*) from taken),
        pg_snapshot_xmin(pg_current_snapshot())::text,
+       exists (select from @schema@.ready where queue = any ($2) and kind = any ($7) and losses >= 2),
 )";
 
 constexpr std::string_view claim_from = R"(
@@ -157,8 +159,9 @@ Claimed ClaimVerbs::claim(Connection& connection, Names& names, const Claim& wan
     Claimed claimed;
     claimed.node_alive = rows.boolean(0, 0);
     claimed.met_locks = rows.boolean(0, 1);
+    claimed.suspects = rows.boolean(0, 3);
     claimed.oldest_writer = static_cast<std::uint64_t>(rows.int64(0, 2));
-    claimed.jobs = read_jobs(rows, 3, wanted.node, names, connection);
+    claimed.jobs = read_jobs(rows, 4, wanted.node, names, connection);
     return claimed;
 }
 

@@ -19,7 +19,7 @@ const std::string_view job_columns = R"(
     case when item.head then item.priority end,
     case when item.head then item.attempts end,
     case when item.head then item.crashes end,
-    case when item.head then item.suspect end,
+    case when item.head then item.losses end,
     case when item.head then (extract(epoch from item.run_at) * 1000000)::bigint end,
     case when item.head then (extract(epoch from job.created_at) * 1000000)::bigint end,
     case when item.head then job.payload_version end,
@@ -49,7 +49,7 @@ void read_head(model::ClaimedJob& job, const Result& rows, std::size_t row, int 
     job.facts.priority = static_cast<Priority>(rows.int32(row, column + 2));
     job.facts.attempts = rows.int32(row, column + 3);
     job.facts.crashes = rows.int32(row, column + 4);
-    job.facts.suspect = rows.boolean(row, column + 5);
+    job.facts.losses = rows.int32(row, column + 5);
     job.run_at = rows.optional_time(row, column + 6).value_or(Time{});
     job.created_at = rows.optional_time(row, column + 7).value_or(Time{});
     job.kind = names.kind(connection, job.facts.kind);

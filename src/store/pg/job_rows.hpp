@@ -11,7 +11,7 @@
 namespace pawl::store::pg {
 
 /// What every verb that hands out jobs selects: of a row source `item` with (token, position, id, head, queue, kind, priority,
-/// attempts, crashes, suspect, run_at), left joined to the job table as `job`. Only a head carries what the rows after it
+/// attempts, crashes, losses, run_at), left joined to the job table as `job`. Only a head carries what the rows after it
 /// have in common with it. Uses job_pkey and attempt_id. The join is
 /// lateral with `offset 0`, so that it is a look-up per row: planned while the table was small, a merge join would later
 /// read all of it.

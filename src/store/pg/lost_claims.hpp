@@ -8,7 +8,8 @@
 
 namespace pawl::store::pg {
 
-/// Reads rows of (node that lost it, job_columns…), beginning with that column and ordered by token; `node` has them now.
+/// Reads rows of (node that lost it, alone, begun, job_columns…), beginning with the first of these and ordered by token; `node`
+/// has them now.
 [[nodiscard]] std::vector<LostClaim> read_lost_claims(const Result& rows, int first, NodeId node, Names& names,
                                                       Connection& connection);
 

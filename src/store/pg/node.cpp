@@ -44,8 +44,8 @@ where node = $1
 
 // Of claims that are `gone`: what they still held goes back uncounted, and keeps its turn as far as it is known.
 constexpr std::string_view give_back_sql = R"(
-insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
-select ids[i], claimed_at, queues[i], kinds[i], attempts[i], priorities[i], crashes[i], get_bit(suspects, i - 1) = 1
+insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, losses)
+select ids[i], claimed_at, queues[i], kinds[i], attempts[i], priorities[i], crashes[i], coalesce(losses[i], 0)
 from gone
 cross join lateral generate_series(1, cardinality(ids)) i
 where get_bit(settled, i - 1) = 0)";
@@ -64,16 +64,18 @@ with gone as (
 constexpr std::string_view load_sql = R"(
 with item as (
     select c.id as token, i - 1 as position, c.ids[i] as id, true as head, c.queues[i] as queue, c.kinds[i] as kind,
-           c.attempts[i] as attempts, c.priorities[i] as priority, c.crashes[i] as crashes, get_bit(c.suspects, i - 1) = 1 as suspect,
-           c.claimed_at as run_at, c.lost_by
+           c.attempts[i] as attempts, c.priorities[i] as priority, c.crashes[i] as crashes, coalesce(c.losses[i], 0) as losses,
+           c.claimed_at as run_at, c.lost_by, coalesce(l.blamed = c.ids[i], false) as alone,
+           coalesce(get_bit(c.begun, i - 1) = 1, false) as begun
     from @schema@.claim c
+    left join @schema@.node l on l.id = c.lost_by
     cross join lateral generate_series(1, cardinality(c.ids)) i
     where c.node = $1
       and c.id = any ($2::bigint[])
       and c.lost_by is not null
       and get_bit(c.settled, i - 1) = 0
 )
-select item.lost_by,
+select item.lost_by, item.alone, item.begun,
 )";
 
 constexpr std::string_view load_from = R"(
@@ -81,7 +83,8 @@ from item
 left join lateral (select * from @schema@.job j where j.id = item.id offset 0) job on true
 order by item.token, item.position)";
 
-// $1 node. Only what it claimed itself: what it had taken over from others stays lost, for the next rescuer.
+// $1 node. Only what it claimed itself: what it had taken over from others stays lost, for the next rescuer. So does a claim
+// with a run that has begun and must not be repeated, which somebody has to decide about.
 constexpr std::string_view goodbye_sql = R"(
 with stopped as (
     update @schema@.node
@@ -93,7 +96,14 @@ with stopped as (
     where node = $1
 ), gone as (
     delete from @schema@.claim
-    where id = any (array(select id from @schema@.claim where node = $1 and lost_by is null order by id for update))
+    where id = any (array(
+        select id
+        from @schema@.claim
+        where node = $1
+          and lost_by is null
+          and coalesce(bit_count(begun & ~ settled), 0) = 0
+        order by id
+        for update))
     returning *
 )
 )";

@@ -7,6 +7,7 @@
 
 #include "store/pg/act.hpp"
 #include "store/pg/claim.hpp"
+#include "store/pg/claim_suspect.hpp"
 #include "store/pg/connection.hpp"
 #include "store/pg/connection_pool.hpp"
 #include "store/pg/dead_letter.hpp"
@@ -48,6 +49,7 @@ public:
           names_(schema_),
           enqueue_(schema_),
           claim_(schema_),
+          claim_suspect_(schema_),
           steps_(schema_),
           settle_(schema_),
           node_(schema_),
@@ -100,6 +102,9 @@ public:
     }
 
     Claimed claim(const Claim& wanted) override { return claim_.claim(claim_lane_(), names_, wanted); }
+    Claimed claim_suspect(const ClaimSuspect& wanted) override {
+        return claim_suspect_.claim(claim_lane_(), names_, wanted);
+    }
     Asleep announce_sleep(const Sleep& sleep) override { return claim_.announce_sleep(claim_lane_(), sleep); }
     void announce_awake(NodeId node) override { claim_.announce_awake(claim_lane_(), node); }
 
@@ -111,6 +116,8 @@ public:
         return on(transaction, [&](auto& session) { return steps_.finish(session, step, result); });
     }
     void forget_step(const Step& step) override { steps_.forget(*pool_.borrow(), step); }
+
+    bool begin_run(const model::ClaimSlot& slot) override { return steps_.begin_run(*pool_.borrow(), slot); }
 
     Settled settle(const Settle& batch) override { return settle_.settle(settle_lane_(), names_, batch); }
 
@@ -189,6 +196,7 @@ private:
     Names names_;
     const EnqueueVerbs enqueue_;
     const ClaimVerbs claim_;
+    const ClaimSuspectVerb claim_suspect_;
     const StepVerbs steps_;
     const SettleVerbs settle_;
     const NodeVerbs node_;

@@ -12,7 +12,7 @@ namespace {
 
 // $1 node, $2 seq · given: $3 tokens, $4 positions, $5 ids
 // ended: $6 place in given, $7 state, $8 attempts, $9 discarded, $10 duration, $11 reason, $12 detail, $13 result, $14 error
-// again: $15 place in given, $16 delay, $17 due, $18 queue, $19 kind, $20 priority, $21 attempts, $22 crashes, $23 suspect
+// again: $15 place in given, $16 delay, $17 due, $18 queue, $19 kind, $20 priority, $21 attempts, $22 crashes, $23 losses
 // run: $24 place in given, $25 attempt, $26 counted, $27 started, $28 duration, $29 class, $30 type, $31 message, $32 causes,
 //      $33 decision, $34 reason, $35 rule, $36 delay, $37 jitter
 // dead: $38 place in given, $39 queue
@@ -67,21 +67,21 @@ with given as materialized (
          e (place, state, attempts, discarded, duration, reason, detail, result, error)
     join fenced f using (place)
 ), again as materialized (
-    select f.id, a.queue, a.kind, a.priority, a.attempts, a.crashes, a.suspect, a.delay > 0 as later,
+    select f.id, a.queue, a.kind, a.priority, a.attempts, a.crashes, a.losses, a.delay > 0 as later,
            case when a.delay > 0 then clock_timestamp() + a.delay * interval '1 microsecond'
                 else coalesce(timestamptz 'epoch' + a.due * interval '1 microsecond', clock_timestamp()) end as run_at
     from unnest($15::int[], $16::bigint[], $17::bigint[], $18::int[], $19::int[], $20::smallint[], $21::int[], $22::smallint[],
-                $23::boolean[])
-         a (place, delay, due, queue, kind, priority, attempts, crashes, suspect)
+                $23::smallint[])
+         a (place, delay, due, queue, kind, priority, attempts, crashes, losses)
     join fenced f using (place)
 ), due_now as (
-    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
-    select id, run_at, queue, kind, attempts, priority, crashes, suspect
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, losses)
+    select id, run_at, queue, kind, attempts, priority, crashes, losses
     from again
     where not later
 ), due_later as (
-    insert into @schema@.scheduled (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
-    select id, run_at, queue, kind, attempts, priority, crashes, suspect
+    insert into @schema@.scheduled (first_id, run_at, queue, kind, attempts, priority, crashes, losses)
+    select id, run_at, queue, kind, attempts, priority, crashes, losses
     from again
     where later
 ), recorded as (

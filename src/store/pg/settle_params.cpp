@@ -89,7 +89,7 @@ struct Again {
     std::vector<std::int16_t> priorities;
     std::vector<int> attempts;
     std::vector<std::int16_t> crashes;
-    std::vector<bool> suspects;
+    std::vector<std::int16_t> losses;
 
     void add(int place, const model::Settlement& settlement, int counted_attempts, int queue) {
         const model::Decision& decision = settlement.decision;
@@ -104,14 +104,14 @@ struct Again {
         priorities.push_back(static_cast<std::int16_t>(decision.priority.value_or(facts.priority)));
         attempts.push_back(counted_attempts);
         crashes.push_back(static_cast<std::int16_t>(facts.crashes + (decision.crashed ? 1 : 0)));
-        suspects.push_back(facts.suspect && !decision.counted);
+        losses.push_back(static_cast<std::int16_t>(model::losses_after(facts, decision)));
     }
     void bind(Params& params) const {
         params.add(places).add(delays).add(dues).add(queues).add(kinds);
         params.add(std::span<const std::int16_t>(priorities))
             .add(attempts)
             .add(std::span<const std::int16_t>(crashes))
-            .add(suspects);
+            .add(std::span<const std::int16_t>(losses));
     }
 };
 

@@ -60,6 +60,15 @@ constexpr std::string_view finish_sql = R"(, finished as (
 )
 select exists (select from held) and exists (select from finished))";
 
+// $1 token, $2 position, $3 id. Uses claim's primary key.
+constexpr std::string_view begin_run_sql = R"(
+update @schema@.claim
+set begun = set_bit(coalesce(begun, repeat('0', 128)::bit(128)), $2::int, 1)
+where id = $1
+  and get_bit(settled, $2) = 0
+  and ids[$2 + 1] = $3
+returning id)";
+
 // $1 token, $2 id, $3 name
 constexpr std::string_view forget_sql = R"(
 delete from @schema@.step
@@ -83,7 +92,8 @@ StepVerbs::StepVerbs(std::string_view schema)
     : begin_{"begin_step", with_schema(fenced(begin_sql), schema)},
       take_over_{"take_over_step", with_schema(fenced(take_over_sql), schema)},
       finish_{"finish_step", with_schema(fenced(finish_sql), schema)},
-      forget_{"forget_step", with_schema(forget_sql, schema)} {}
+      forget_{"forget_step", with_schema(forget_sql, schema)},
+      begin_run_{"begin_run", with_schema(begin_run_sql, schema)} {}
 
 template <class Session>
 StepBegun StepVerbs::begin(Session& session, const Step& step) const {
@@ -109,6 +119,10 @@ bool StepVerbs::finish(Session& session, const Step& step, const std::optional<s
 
 void StepVerbs::forget(Connection& connection, const Step& step) const {
     connection.run(forget_, Params{}.add(step.slot.token).add(step.slot.id).add(step.name));
+}
+
+bool StepVerbs::begin_run(Connection& connection, const model::ClaimSlot& slot) const {
+    return !connection.run(begin_run_, Params{}.add(slot.token).add(slot.position).add(slot.id)).empty();
 }
 
 template StepBegun StepVerbs::begin(Connection&, const Step&) const;

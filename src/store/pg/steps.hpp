@@ -18,11 +18,15 @@ public:
     [[nodiscard]] bool finish(Session& session, const Step& step, const std::optional<std::string>& result) const;
     void forget(Connection& connection, const Step& step) const;
 
+    /// The run as a whole.
+    [[nodiscard]] bool begin_run(Connection& connection, const model::ClaimSlot& slot) const;
+
 private:
     Statement begin_;
     Statement take_over_;
     Statement finish_;
     Statement forget_;
+    Statement begin_run_;
 };
 
 }  // namespace pawl::store::pg

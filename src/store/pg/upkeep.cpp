@@ -14,13 +14,34 @@ namespace {
 // A claim of claims: it goes to the rescuer under a new token, so that a late write of the former owner finds nothing.
 // Deciding and charging come later, at the settle. Any claim is taken whose node is not alive, at every round, because a
 // statement of a lost connection may still have committed one after the death mark. What a node held that said goodbye
-// was never run, and goes back uncounted. Nodes found expired here lose their claims in the next round.
+// was never run, and goes back uncounted, unless a run is known to have begun that must not be repeated. Nodes found expired
+// here lose their claims in the next round.
+//
+// The first of a process's nodes to be found dead settles what all of them held: later some of it has been taken. What they had
+// taken over from others they did not run.
 constexpr std::string_view rescue_sql = R"(
 with alive as (
     select id from @schema@.node where id = $1 and state = 'alive'
 ), expired as (
-    update @schema@.node
-    set state = 'dead'
+    update @schema@.node n
+    set state = 'dead', (held, blamed) = (
+        select found.held, found.blamed
+        from (
+            select 1 as choice, d.held, d.blamed
+            from @schema@.node d
+            where d.state = 'dead' and d.held is not null and d.heartbeat_at + d.expiry >= n.heartbeat_at
+              and (d.host, d.boot, d.pid, d.process_start) = (n.host, n.boot, n.pid, n.process_start)
+            union all
+            select 2, count(*), case when count(*) = 1 then min(c.ids[i]) end
+            from @schema@.claim c
+            cross join lateral generate_series(1, cardinality(c.ids)) i
+            where get_bit(c.settled, i - 1) = 0
+              and c.lost_by is null
+              and c.node in (select s.id from @schema@.node s
+                             where (s.host, s.boot, s.pid, s.process_start) = (n.host, n.boot, n.pid, n.process_start))
+        ) found
+        order by found.choice
+        limit 1)
     where state = 'alive'
       and id <> $1
       and heartbeat_at + expiry < clock_timestamp()
@@ -31,7 +52,8 @@ with alive as (
     delete from @schema@.waiting
     where node in (select id from expired)
 ), loser as materialized (
-    select c.id, n.state is not distinct from 'stopped' and c.lost_by is null as said_goodbye
+    select c.id, n.state is not distinct from 'stopped' and c.lost_by is null
+                 and coalesce(bit_count(c.begun & ~ c.settled), 0) = 0 as said_goodbye
     from @schema@.claim c
     left join @schema@.node n on n.id = c.node
     where n.state is distinct from 'alive'
@@ -45,28 +67,32 @@ with alive as (
     where c.id = l.id
     returning c.*, l.said_goodbye
 ), released as (
-    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, suspect)
-    select ids[i], claimed_at, queues[i], kinds[i], attempts[i], priorities[i], crashes[i], get_bit(suspects, i - 1) = 1
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, priority, crashes, losses)
+    select ids[i], claimed_at, queues[i], kinds[i], attempts[i], priorities[i], crashes[i], coalesce(losses[i], 0)
     from taken
     cross join lateral generate_series(1, cardinality(ids)) i
     where said_goodbye
       and get_bit(settled, i - 1) = 0
     returning first_id
 ), ours as (
-    insert into @schema@.claim (node, lost_by, claimed_at, settled, suspects, ids, attempts, queues, kinds, priorities, crashes)
-    select $1, coalesce(lost_by, node), claimed_at, settled, suspects, ids, attempts, queues, kinds, priorities, crashes
+    insert into @schema@.claim (node, lost_by, claimed_at, settled, begun, alone_in, ids, attempts, queues, kinds, priorities,
+                                crashes, losses)
+    select $1, coalesce(lost_by, node), claimed_at, settled, begun, alone_in, ids, attempts, queues, kinds, priorities, crashes,
+           losses
     from taken
     where not said_goodbye
     returning *
 ), item as (
     select o.id as token, i - 1 as position, o.ids[i] as id, true as head, o.queues[i] as queue, o.kinds[i] as kind,
-           o.attempts[i] as attempts, o.priorities[i] as priority, o.crashes[i] as crashes, get_bit(o.suspects, i - 1) = 1 as suspect,
-           o.claimed_at as run_at, o.lost_by
+           o.attempts[i] as attempts, o.priorities[i] as priority, o.crashes[i] as crashes, coalesce(o.losses[i], 0) as losses,
+           o.claimed_at as run_at, o.lost_by, coalesce(l.blamed = o.ids[i], false) as alone,
+           coalesce(get_bit(o.begun, i - 1) = 1, false) as begun
     from ours o
+    left join @schema@.node l on l.id = o.lost_by
     cross join lateral generate_series(1, cardinality(o.ids)) i
     where get_bit(o.settled, i - 1) = 0
 )
-select array(select id from expired), (select count(*) from released), item.lost_by,
+select array(select id from expired), (select count(*) from released), item.lost_by, item.alone, item.begun,
 )";
 
 constexpr std::string_view rescue_from = R"(
@@ -86,10 +112,10 @@ with due as (
         order by run_at, first_id
         limit $1
         for update skip locked))
-    returning first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect
+    returning first_id, run_at, queue, kind, attempts, n, priority, crashes, losses
 ), moved as (
-    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect)
-    select first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, n, priority, crashes, losses)
+    select first_id, run_at, queue, kind, attempts, n, priority, crashes, losses
     from due
 )
 select (select count(*) from due),
@@ -100,10 +126,10 @@ select (select count(*) from due),
 constexpr std::string_view make_due_sql = R"(
 with due as (
     delete from @schema@.scheduled
-    returning first_id, least(run_at, clock_timestamp()) as run_at, queue, kind, attempts, n, priority, crashes, suspect
+    returning first_id, least(run_at, clock_timestamp()) as run_at, queue, kind, attempts, n, priority, crashes, losses
 ), moved as (
-    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect)
-    select first_id, run_at, queue, kind, attempts, n, priority, crashes, suspect
+    insert into @schema@.ready (first_id, run_at, queue, kind, attempts, n, priority, crashes, losses)
+    select first_id, run_at, queue, kind, attempts, n, priority, crashes, losses
     from due
 )
 select coalesce(sum(n), 0)::bigint

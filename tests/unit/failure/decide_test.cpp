@@ -231,7 +231,10 @@ TEST(Decide, row_2b_a_kind_that_is_not_idempotent_needs_a_person) {
            Reason::needs_person, true);
     expect(trial.decide(model::InterruptedRun{"stop"}), Verdict::dead_letter, Reason::needs_person, true);
     expect(trial.decide(model::LostRun{"n1", true, true}), Verdict::dead_letter, Reason::needs_person, true);
-    EXPECT_EQ(trial.decide(model::LostRun{"n1", true, false}).verdict, Verdict::retry_at);
+    // Its claim says that the run had not begun.
+    const auto unbegun = trial.decide(model::LostRun{"n1", true, false});
+    expect(unbegun, Verdict::release, Reason::none, false);
+    EXPECT_FALSE(unbegun.crashed || unbegun.lost_in_company);
     EXPECT_EQ(trial.decide(model::Undecodable{trial.capture(thrown(PayloadError("")))}).verdict, Verdict::retry_at);
     EXPECT_EQ(trial.decide(model::SaidSnooze{1s}).verdict, Verdict::snooze);
 }
@@ -805,6 +808,30 @@ TEST(Decide, a_lost_run_in_company_is_charged_to_nobody) {
     const auto decision = trial.decide(model::LostRun{"node-1", false});
     expect(decision, Verdict::release, Reason::none, false);
     EXPECT_FALSE(decision.crashed);
+    EXPECT_TRUE(decision.lost_in_company);
+}
+
+// A process that never runs a job alone is not taken down by the same one for ever.
+TEST(Decide, a_lost_run_in_company_is_charged_after_many_of_them) {
+    Trial trial;
+    trial.job.facts.losses = 9;
+    EXPECT_FALSE(trial.decide(model::LostRun{"node-1", false}).crashed);
+    trial.job.facts.losses = 10;
+    const auto charged = trial.decide(model::LostRun{"node-1", false});
+    expect(charged, Verdict::retry_at, Reason::none, false);
+    EXPECT_TRUE(charged.crashed);
+    trial.job.facts.crashes = 3;
+    expect(trial.decide(model::LostRun{"node-1", false}), Verdict::dead_letter, Reason::worker_lost, false);
+}
+
+// A node that does not know the kind decides about it too.
+TEST(Decide, a_lost_run_that_must_not_be_repeated_needs_a_person_whatever_the_rescuer_knows_of_its_kind) {
+    Trial trial;
+    for (const bool alone : {true, false}) {
+        const auto decision = trial.decide(model::LostRun{"node-1", alone, true});
+        expect(decision, Verdict::dead_letter, Reason::needs_person, true);
+        EXPECT_FALSE(decision.crashed);
+    }
 }
 
 // F9
