@@ -13,6 +13,7 @@
 #include <pawl/detail/callable.hpp>
 #include <pawl/error_record.hpp>
 #include <pawl/fwd.hpp>
+#include <pawl/retry_budget.hpp>
 #include <pawl/rules.hpp>
 
 namespace pawl {
@@ -177,6 +178,10 @@ struct Options {
     /// What becomes of permanent errors where the kind does not say it. Default `dead_letter`. With `failed_only` they are
     /// kept as failed and discarded, in no dead letters, counts or alerts.
     PermanentErrors permanent_errors{PermanentErrors::dead_letter};
+
+    /// Bounds the retries of each kind by its first runs, on all nodes that have one; what is above is delayed. None, the
+    /// default: no bound.
+    std::optional<RetryBudget> retry_budget{};
 
     /// Called once, with the sanitized error, after a `WorkerFatal` or a type that is classified as fatal has stopped the
     /// workers of this scheduler; the host decides what to do. On the event thread, after `WorkerStopped`. None, the

@@ -19,6 +19,7 @@
 #include <pawl/json.hpp>
 #include <pawl/migrate.hpp>
 #include <pawl/options.hpp>
+#include <pawl/retry_budget.hpp>
 #include <pawl/retry_policies.hpp>
 #include <pawl/retry_policy.hpp>
 #include <pawl/scheduler.hpp>

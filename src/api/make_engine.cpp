@@ -36,21 +36,23 @@ std::shared_ptr<failure::Breaker> breaker_of(const std::string& kind, const std:
 runtime::KindSetup Scheduler::Impl::kind_setup(const std::string& kind, const worker::Entry& entry) const {
     Rules rules = entry.settings.rules;
     rules.inherit(options.rules);
-    return {.name = kind,
-            .payload_version = entry.payload_version,
-            .invoker = entry.invoker,
-            .policy = {.rules = std::move(rules),
-                       .retry_policy = options.retry_policy,
-                       .sanitizer = options.sanitizer,
-                       .classification = classification,
-                       .max_retries = entry.settings.max_retries.value_or(options.max_retries),
-                       .backoff = entry.settings.backoff.value_or(options.backoff),
-                       .crash_budget = options.crash_budget,
-                       .non_idempotent = entry.settings.non_idempotent,
-                       .permanent_errors = entry.settings.permanent_errors.value_or(options.permanent_errors)},
-            .timeout = entry.settings.timeout,
-            .runbook = entry.settings.runbook,
-            .breaker = breaker_of(kind, entry.settings.circuit_breaker, breakers)};
+    return {
+        .name = kind,
+        .payload_version = entry.payload_version,
+        .invoker = entry.invoker,
+        .policy = {.rules = std::move(rules),
+                   .retry_policy = options.retry_policy,
+                   .sanitizer = options.sanitizer,
+                   .classification = classification,
+                   .max_retries = entry.settings.max_retries.value_or(options.max_retries),
+                   .backoff = entry.settings.backoff.value_or(options.backoff),
+                   .crash_budget = options.crash_budget,
+                   .non_idempotent = entry.settings.non_idempotent,
+                   .permanent_errors = entry.settings.permanent_errors.value_or(options.permanent_errors),
+                   .budget = options.retry_budget ? std::make_shared<failure::Budget>(*options.retry_budget) : nullptr},
+        .timeout = entry.settings.timeout,
+        .runbook = entry.settings.runbook,
+        .breaker = breaker_of(kind, entry.settings.circuit_breaker, breakers)};
 }
 
 std::unique_ptr<runtime::Engine> Scheduler::Impl::make_engine() const {

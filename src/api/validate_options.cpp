@@ -81,6 +81,14 @@ void validate_limits(const Options& options) {
     require_range<std::size_t>("event_queue", options.event_queue, 1, 10'000'000);
 }
 
+void validate_retry_budget(const RetryBudget& budget) {
+    if (!(budget.ratio >= 0.0 && budget.ratio <= 100.0)) {
+        throw ConfigError("retry_budget.ratio", "must be from 0 to 100");
+    }
+    require_range("retry_budget.at_least", budget.at_least, 1, 1'000'000);
+    require_span("retry_budget.longest_delay", budget.longest_delay, 1s, 24h, "from 1 s to 24 h");
+}
+
 void validate_retention(std::string_view field, const std::optional<Duration>& kept) {
     if (kept) model::validate_delay(*kept, field);
 }
@@ -99,6 +107,7 @@ void validate(const Options& options) {
     validate_queues(options.queues);
     validate_node(options);
     validate_limits(options);
+    if (options.retry_budget) validate_retry_budget(*options.retry_budget);
     if (options.permanent_errors > PermanentErrors::failed_only) {
         throw ConfigError("permanent_errors", "is none of the values of pawl::PermanentErrors");
     }

@@ -11,6 +11,7 @@
 #include <pawl/retry_policy.hpp>
 #include <pawl/rules.hpp>
 
+#include "failure/budget.hpp"
 #include "model/claimed_job.hpp"
 #include "model/decision.hpp"
 #include "model/outcome.hpp"
@@ -35,6 +36,8 @@ struct FailurePolicy {
     /// Never run again by itself after a run has begun.
     bool non_idempotent{};
     PermanentErrors permanent_errors{PermanentErrors::dead_letter};
+    /// Null: retries are not bounded.
+    std::shared_ptr<Budget> budget{};
 };
 
 /// User code that threw or returned nonsense, and what was used instead. Texts are sanitized.

@@ -67,6 +67,16 @@ std::optional<Draw> delay_of_policy(Case& c) {
     return draw && draw->delay == Duration() ? std::nullopt : draw;
 }
 
+/// Within the budget a retry has its own delay, else that of its turn.
+void wait_for_turn(const Case& c, model::Decision& decision) {
+    if (!c.policy.budget) return;
+    const auto turn = c.policy.budget->take_turn();
+    if (c.retry_after != nullptr || turn <= decision.delay) return;
+    decision.delay = turn;
+    decision.jitter = {};
+    if (c.rule == nullptr && !c.plan) decision.rule = ":budget";
+}
+
 std::optional<Backoff> stored_backoff(const model::ClaimedJob& job, Notes& notes) {
     if (!job.backoff) return std::nullopt;
     return contained(notes, "stored backoff", [&] { return model::parse_backoff(*job.backoff); });
@@ -103,6 +113,7 @@ model::Decision retry_after_delay(Case& c) {
     if (c.undecodable && c.rule == nullptr) draw->delay = std::max(draw->delay, shortest_payload_delay);
     decision.delay = draw->delay.microseconds();
     decision.jitter = draw->jitter.microseconds();
+    wait_for_turn(c, decision);
 
     if (c.rule != nullptr) {
         decision.queue = c.rule->retry->queue;

@@ -113,12 +113,14 @@ Engine::Impl::Impl(EngineSetup given)
     upkeep_ = std::make_unique<UpkeepLoop>(
         UpkeepLoop::Parts{.store = setup_.store,
                           .flow = flow_,
+                          .kinds = kinds_,
                           .ledger = ledger_,
                           .publisher = publisher_,
                           .log = setup_.log,
                           .may_expire_others = [this] { return node_->may_expire_others(); },
                           .poll_floor = setup_.poll_floor,
                           .rescue_every = setup_.node_expiry / 3,
+                          .share_every = setup_.heartbeat,
                           .retention = setup_.retention,
                           .listen = setup_.listen});
 }

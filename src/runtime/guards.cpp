@@ -24,6 +24,9 @@ std::optional<std::chrono::microseconds> Guards::wait_before(const Kinds::Kind& 
 
 void Guards::ended(const Kinds::Kind& kind, const model::ClaimedJob& job, const model::Outcome& outcome,
                    const model::Decision& decision, failure::Notes& notes) {
+    const bool ran = outcome.started_at && !std::holds_alternative<model::InterruptedRun>(outcome.what);
+    if (kind.setup.policy.budget && ran && job.facts.attempts == 0) kind.setup.policy.budget->count_first_run();
+
     if (!kind.setup.breaker) return;
     failure::Breaker::Permit permit;
     {

@@ -14,9 +14,9 @@
 
 namespace pawl::runtime {
 
-/// Asks the circuit breaker of a kind before each run, and tells it afterwards how the run went.
+/// Asks the circuit breaker of a kind before each run, and tells it and the retry budget afterwards how the run went.
 ///
-/// **Threads**: safe from any thread. Kinds without a breaker cost nothing.
+/// **Threads**: safe from any thread. Kinds without them cost nothing.
 class Guards {
 public:
     explicit Guards(std::shared_ptr<RandomSource> random) : random_(std::move(random)) {}

@@ -38,6 +38,8 @@ public:
         return ids;
     }
 
+    [[nodiscard]] const std::map<std::string, Kind, std::less<>>& all() const noexcept { return kinds_; }
+
 private:
     std::map<std::string, Kind, std::less<>> kinds_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include <pawl/errors.hpp>
 
@@ -38,6 +39,7 @@ Wait UpkeepLoop::step(const std::stop_token& stop) {
         next_room_ = now + room_every;
     }
     if (now >= next_purge_) next_purge_ = purge();
+    if (now >= next_share_) next_share_ = share_retry_loads();
     auto next_due = promote(stop);
     if (announce_anew_.exchange(false, std::memory_order_acq_rel)) announced_by_ = 0;
     if (parts_.listen) {
@@ -50,7 +52,8 @@ Wait UpkeepLoop::step(const std::stop_token& stop) {
             next_due = promote(stop);
         }
     }
-    Wait wait = std::min<Wait>(parts_.poll_floor, std::min(next_rescue_, next_purge_) - steady_clock::now());
+    Wait wait =
+        std::min<Wait>(parts_.poll_floor, std::min({next_rescue_, next_purge_, next_share_}) - steady_clock::now());
     if (next_due) wait = std::min<Wait>(wait, *next_due);
     return std::max<Wait>(wait, std::chrono::milliseconds(1));
 }
@@ -84,6 +87,23 @@ std::optional<std::chrono::microseconds> UpkeepLoop::promote(const std::stop_tok
     } while (promoted.moved == promoted_at_once && !stop.stop_requested());
     if (promoted.next_due) promoted.next_due = std::max(*promoted.next_due, std::chrono::microseconds::zero());
     return promoted.next_due;
+}
+
+UpkeepLoop::SteadyTime UpkeepLoop::share_retry_loads() {
+    std::map<int, failure::Budget*> budgets;
+    std::vector<store::KindLoad> own;
+    for (const auto& [name, kind] : parts_.kinds->all()) {
+        if (!kind.setup.policy.budget) continue;
+        budgets.emplace(kind.id, kind.setup.policy.budget.get());
+        own.push_back({kind.id, kind.setup.policy.budget->counted()});
+    }
+    if (own.empty()) return SteadyTime::max();
+    std::map<int, model::RetryLoad> others;
+    for (const store::KindLoad& said : parts_.store->share_retry_loads(parts_.publisher->node(), own)) {
+        others[said.kind] = said.load;
+    }
+    for (const auto& [kind, budget] : budgets) budget->hear_of_others(others[kind]);
+    return steady_clock::now() + parts_.share_every;
 }
 
 UpkeepLoop::SteadyTime UpkeepLoop::purge() {

@@ -23,12 +23,14 @@ public:
     struct Parts {
         std::shared_ptr<store::Store> store;
         std::shared_ptr<JobFlow> flow;
+        std::shared_ptr<const Kinds> kinds;
         std::shared_ptr<ClaimLedger> ledger;
         std::shared_ptr<const Publisher> publisher;
         std::shared_ptr<const base::Log> log;
         std::function<bool()> may_expire_others;
         std::chrono::nanoseconds poll_floor{};
         std::chrono::nanoseconds rescue_every{};
+        std::chrono::nanoseconds share_every{};
         store::Retention retention;
         /// Whether it can be told of new scheduled work.
         bool listen{true};
@@ -49,6 +51,8 @@ private:
     [[nodiscard]] store::Rescued take_over();
     [[nodiscard]] std::optional<std::chrono::microseconds> promote(const std::stop_token& stop);
     void make_room();
+    /// Tells the other nodes of the retries granted here, and hears of theirs; when the next time is.
+    [[nodiscard]] SteadyTime share_retry_loads();
     /// One window of ended jobs; when the next is due.
     [[nodiscard]] SteadyTime purge();
 
@@ -56,6 +60,7 @@ private:
     SteadyTime next_rescue_{};
     SteadyTime next_room_{};
     SteadyTime next_purge_{};
+    SteadyTime next_share_{};
     JobId purged_to_ = 0;
     /// When scheduled work was last said to be looked after.
     std::optional<SteadyTime> announced_{};

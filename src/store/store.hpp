@@ -18,6 +18,7 @@
 #include "model/acts.hpp"
 #include "model/claimed_job.hpp"
 #include "model/job_spec.hpp"
+#include "model/retry_load.hpp"
 #include "model/settlement.hpp"
 #include "model/step.hpp"
 
@@ -144,6 +145,12 @@ struct ClaimSuspect {
     NodeId node{};
     std::span<const int> queues;
     std::span<const int> kinds;
+};
+
+/// What a node has counted of a kind.
+struct KindLoad {
+    int kind{};
+    model::RetryLoad load;
 };
 
 /// A job that was taken over.
@@ -396,6 +403,8 @@ public:
     /// Brings forward what is scheduled for later, so that it is due now, and returns the number of jobs. For tests: in
     /// production nothing moves time.
     virtual std::int64_t make_due() = 0;
+    /// Says what this node has counted of its kinds, and returns what all others have said of these within the last minute.
+    [[nodiscard]] virtual std::vector<KindLoad> share_retry_loads(NodeId node, std::span<const KindLoad> own) = 0;
     /// Removes ended jobs whose time is over, with their attempts, among a bounded number of them.
     virtual Purged purge(const Purge& round) = 0;
     virtual Asleep announce_upkeep_sleep(const Sleep& sleep) = 0;

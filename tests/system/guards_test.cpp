@@ -25,8 +25,42 @@ using tests::Heard;
 using tests::Nudge;
 
 class CircuitBreakers : public tests::SystemTest {};
+class RetryBudgets : public tests::SystemTest {};
 class NonIdempotent : public tests::SystemTest {};
 class Once : public tests::SystemTest {};
+
+TEST_F(RetryBudgets, spread_the_retries_of_an_outage_over_both_nodes) {
+    Options bounded = options();
+    bounded.retry_budget = RetryBudget{.ratio = 0, .at_least = 10};
+    bounded.heartbeat = 100ms;
+    bounded.poll_floor = 50ms;
+    const auto fail = [](const Count&) { throw TransientError("down"); };
+    Scheduler first(bounded);
+    first.on<Count>(fail).with_backoff(Backoff::fixed(1ms));
+    Heard<JobRetrying> retrying(first);
+    (void)first.enqueue_many(std::vector<Count>(30), {.max_retries = 1});
+    first.start();
+    ASSERT_TRUE(retrying.wait(30));
+    // A minute's worth at once, which by now may have been run again; then one in six seconds.
+    EXPECT_EQ(number("select count(*) from @schema@.attempt where rule = ':budget'"), 20);
+    EXPECT_EQ(
+        number("select count(distinct round(extract(epoch from delay))) from @schema@.attempt where rule = ':budget'"),
+        20);
+    EXPECT_EQ(number("select round(extract(epoch from max(delay)))::bigint from @schema@.attempt"), 120);
+
+    // The other node hears of them, so that of its own first retry only a small part is within the budget.
+    Scheduler second(bounded);
+    second.on<Count>(fail).with_backoff(Backoff::fixed(1ms));
+    ASSERT_TRUE(
+        tests::eventually([&] { return number("select coalesce(max(retries), 0) from @schema@.retry_load") == 30; }));
+    (void)first.stop();
+    second.start();
+    ASSERT_TRUE(tests::eventually([&] { return number("select count(*) from @schema@.retry_load") == 2; }));
+    Heard<JobRetrying> elsewhere(second);
+    (void)second.enqueue_many(std::vector<Count>(2), {.max_retries = 1});
+    ASSERT_TRUE(elsewhere.wait(2));
+    EXPECT_GE(number("select count(*) from @schema@.attempt where rule = ':budget'"), 21);
+}
 
 TEST_F(CircuitBreakers, open_put_jobs_back_uncounted_and_let_them_run_once_the_service_is_back) {
     Scheduler scheduler(options());

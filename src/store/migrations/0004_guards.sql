@@ -9,3 +9,14 @@ create table @schema@.step (
     result      jsonb,
     primary key (id, name)
 ) with (vacuum_truncate = off);
+
+-- What each node has counted over the last minute of the kinds that have a retry budget. Unlogged: it is said anew at each
+-- heartbeat.
+create unlogged table @schema@.retry_load (
+    kind       integer not null,
+    node       bigint not null,
+    first_runs bigint not null,
+    retries    bigint not null,
+    said_at    timestamptz not null default clock_timestamp(),
+    primary key (kind, node)
+) with (fillfactor = 50, vacuum_truncate = off);

@@ -17,6 +17,7 @@
 #include "store/pg/names.hpp"
 #include "store/pg/node.hpp"
 #include "store/pg/queue.hpp"
+#include "store/pg/retry_load.hpp"
 #include "store/pg/settle.hpp"
 #include "store/pg/steps.hpp"
 #include "store/pg/upkeep.hpp"
@@ -54,6 +55,7 @@ public:
           settle_(schema_),
           node_(schema_),
           upkeep_(schema_),
+          retry_load_(schema_),
           queue_(schema_),
           act_(schema_),
           dead_letter_(schema_),
@@ -134,6 +136,9 @@ public:
     Rescued rescue(const Rescue& round) override { return upkeep_.rescue(upkeep_lane_(), names_, round); }
     Promoted promote(int limit) override { return upkeep_.promote(upkeep_lane_(), limit); }
     std::int64_t make_due() override { return upkeep_.make_due(*pool_.borrow()); }
+    std::vector<KindLoad> share_retry_loads(NodeId node, std::span<const KindLoad> own) override {
+        return retry_load_.share(upkeep_lane_(), node, own);
+    }
     Purged purge(const Purge& round) override { return upkeep_.purge(upkeep_lane_(), round); }
     Asleep announce_upkeep_sleep(const Sleep& sleep) override { return claim_.announce_sleep(upkeep_lane_(), sleep); }
     void make_room() override { upkeep_.make_room(upkeep_lane_()); }
@@ -201,6 +206,7 @@ private:
     const SettleVerbs settle_;
     const NodeVerbs node_;
     const UpkeepVerbs upkeep_;
+    const RetryLoadVerb retry_load_;
     const QueueVerbs queue_;
     const ActVerbs act_;
     const DeadLetterVerbs dead_letter_;

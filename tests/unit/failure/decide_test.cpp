@@ -834,6 +834,34 @@ TEST(Decide, a_lost_run_that_must_not_be_repeated_needs_a_person_whatever_the_re
     }
 }
 
+TEST(Decide, row_10_a_retry_above_the_budget_has_the_delay_of_its_turn) {
+    const failure::Budget::SteadyTime now{1h};
+    Trial trial;
+    trial.policy.budget =
+        std::make_shared<failure::Budget>(RetryBudget{.ratio = 0, .at_least = 1}, [now] { return now; });
+    const auto within = trial.threw(Busy(""));
+    EXPECT_EQ(Duration(within.delay), 1s);
+    EXPECT_TRUE(within.rule.empty());
+    const auto above = trial.threw(Busy(""));
+    expect(above, Verdict::retry_at, Reason::none, true);
+    EXPECT_EQ(Duration(above.delay), 60s);
+    EXPECT_EQ(above.jitter, 0s);
+    EXPECT_EQ(above.rule, ":budget");
+    // Asked for by the handler: counted, and left as it is.
+    EXPECT_EQ(trial.decide(model::SaidRetryAfter{5s, {}, {}, trial.capture(thrown(RetryAfter{.delay = 5s}))}).delay,
+              5s);
+    // A rule keeps its name, by which its failures are counted.
+    trial.rules().retry_on<Busy>();
+    const auto by_rule = trial.threw(Busy(""));
+    EXPECT_EQ(Duration(by_rule.delay), 180s);
+    EXPECT_NE(by_rule.rule, ":budget");
+    // What is not retried takes no turn.
+    trial.policy.max_retries = 0;
+    expect(trial.threw(std::runtime_error("")), Verdict::dead_letter, Reason::exhausted, true);
+    trial.policy.max_retries = 4;
+    EXPECT_EQ(Duration(trial.threw(std::runtime_error("")).delay), 240s);
+}
+
 // F9
 TEST(Decide, the_interruption_of_another_attempt_is_an_ordinary_error) {
     Trial trial;
