@@ -2,8 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include <pawl/job_context.hpp>
 
@@ -22,6 +25,8 @@ struct JobRun {
     std::optional<std::chrono::steady_clock::time_point> deadline{};
     /// Null where there is no database.
     worker::Steps* steps = nullptr;
+    /// Those that this run has begun. Confined to the thread that runs the handler.
+    mutable std::set<std::string, std::less<>> begun_steps{};
 };
 
 }  // namespace pawl

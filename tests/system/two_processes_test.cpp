@@ -210,6 +210,19 @@ TEST_F(TwoProcesses, a_job_that_kills_its_process_is_found_among_bystanders_who_
     EXPECT_EQ(number("select count(*) from @schema@.attempt where decision = 'retry_at'"), 1);
 }
 
+TEST_F(TwoProcesses, a_step_during_which_its_process_was_killed_is_in_doubt_and_one_before_it_is_not_done_again) {
+    const JobId in_step = scheduler().enqueue(Note{"kill in a step"}).submit().id();
+    EXPECT_EQ(worker().wait(), -SIGKILL);
+    const JobId after_step = scheduler().enqueue(Note{"kill after a step"}).submit().id();
+    EXPECT_EQ(worker().wait(), -SIGKILL);
+    Worker survivor = worker();
+    EXPECT_TRUE(becomes("select count(*) from @schema@.done", 2, within));
+    EXPECT_EQ(scheduler().find(in_step)->reason, Reason::needs_person);
+    EXPECT_EQ(scheduler().find(after_step)->state, State::succeeded);
+    EXPECT_EQ(number("select count(*) from @schema@.step"), 2);
+    EXPECT_EQ(number("select count(*) from @schema@.step where finished_at is null"), 1);
+}
+
 TEST_F(TwoProcesses, a_job_that_must_not_run_twice_is_left_to_a_person_when_its_process_was_killed) {
     const JobId id = scheduler().enqueue(tests::Charge{1}).submit().id();
     {

@@ -108,6 +108,13 @@ int main(int argc, char** argv) {
     scheduler.on<tests::Note>([&](const tests::Note& note, JobContext& context) {
         ledger.note(context);
         if (note.text == "kill") std::raise(SIGKILL);
+        if (note.text == "kill in a step") return context.once("charge", [] { std::raise(SIGKILL); });
+        if (note.text == "kill after a step") {
+            bool charged = false;
+            context.once("charge", [&] { charged = true; });
+            if (charged) std::raise(SIGKILL);
+            return;
+        }
         if (note.text == "fail") throw PermanentError("told to");
         say("holding");
         if (note.text == "until stopped") return wait_for_stop(context);
