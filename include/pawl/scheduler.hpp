@@ -190,10 +190,10 @@ public:
         return statement(detail::kind_info<T>(), detail::encode_job(job), options);
     }
 
-    /// Takes a circuit breaker for `Handler::with_circuit_breaker`, and returns a copy of it. It counts what runs here, and
-    /// should be in one scheduler only: the last that took it tells of its changes.
+    /// Takes a circuit breaker for `Handler::with_circuit_breaker`, and returns a copy of it. It counts what runs here.
     ///
-    /// **Throws** `ConfigError` for a service that has one already, and after `start()`.
+    /// **Throws** `ConfigError` for a service that has one already, for a breaker that belongs to another scheduler, and after
+    /// `start()`.
     CircuitBreaker circuit_breaker(CircuitBreaker breaker);
 
     /// Starts taking and running jobs. Handlers are fixed from here on.

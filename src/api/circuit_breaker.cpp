@@ -46,9 +46,14 @@ CircuitBreaker Scheduler::circuit_breaker(CircuitBreaker breaker) {
     if (impl_->registry.sealed().load(std::memory_order_acquire)) {
         throw ConfigError("circuit_breaker", "is set up before start()");
     }
-    if (!impl_->breakers.emplace(breaker.service(), breaker.breaker_).second) {
+    if (impl_->breakers.contains(breaker.service())) {
         throw ConfigError("circuit_breaker", "\"" + breaker.service() + "\" was set up before: keep what it gave");
     }
+    if (!breaker.breaker_->adopt()) {
+        throw ConfigError("circuit_breaker",
+                          "\"" + breaker.service() + "\" belongs to another scheduler: make one for each");
+    }
+    impl_->breakers.emplace(breaker.service(), breaker.breaker_);
     return breaker;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,8 @@ public:
     Breaker& operator=(const Breaker&) = delete;
     ~Breaker() = default;
 
+    /// False when it belongs to a scheduler already: its changes are told to one.
+    [[nodiscard]] bool adopt() noexcept { return !adopted_.exchange(true, std::memory_order_acq_rel); }
     void on_change(OnChange call) PAWL_EXCLUDES(mutex_);
 
     [[nodiscard]] const std::string& service() const noexcept { return service_; }
@@ -76,6 +79,8 @@ private:
     const std::string service_;
     const BreakerOptions options_;
     const Now now_;
+
+    std::atomic<bool> adopted_{false};
 
     mutable base::Mutex mutex_;
     OnChange on_change_ PAWL_GUARDED_BY(mutex_);

@@ -98,6 +98,10 @@ TEST_F(CircuitBreakers, unknown_to_the_scheduler_are_refused_at_start) {
     EXPECT_THROW(scheduler.start(), ConfigError);
     static_cast<void>(scheduler.circuit_breaker(CircuitBreaker("gateway")));
     EXPECT_THROW(static_cast<void>(scheduler.circuit_breaker(CircuitBreaker("gateway"))), ConfigError);
+    Scheduler other(options());
+    const CircuitBreaker shared("shared");
+    static_cast<void>(other.circuit_breaker(shared));
+    EXPECT_THROW(static_cast<void>(scheduler.circuit_breaker(shared)), ConfigError);
     EXPECT_NO_THROW(scheduler.start());
     EXPECT_THROW(static_cast<void>(scheduler.circuit_breaker(CircuitBreaker("mail"))), ConfigError);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -196,6 +197,37 @@ TEST_F(BreakerJudges, by_the_predicate_and_without_it_when_it_throws) {
     options.counts = [](const Failure&) -> bool { throw std::runtime_error("no idea"); };
     EXPECT_EQ(threw(thrown(TransientError("busy"))), CallResult::bad);
     EXPECT_EQ(trial.notes.misbehaving_policies.size(), 1U);
+}
+
+// Every permit is given back once, and the changes are told in an order that a breaker can go through.
+TEST(BreakerOfManyThreads, goes_through_its_states_one_after_the_other) {
+    Breaker breaker("gateway", {.window = 10, .minimum_calls = 2, .open_for = 1ms, .trials = 2});
+    std::vector<BreakerState> told;
+    breaker.on_change([&](BreakerState state) { told.push_back(state); });
+    {
+        std::vector<std::jthread> running;
+        for (int thread = 0; thread < 8; ++thread) {
+            running.emplace_back([&breaker, thread] {
+                for (int i = 0; i < 2000; ++i) {
+                    const auto answer = breaker.admit();
+                    if (const auto* permit = std::get_if<Breaker::Permit>(&answer))
+                        breaker.ended(*permit, (i + thread) % 3 == 0 ? CallResult::good : CallResult::bad);
+                    if (i % 500 == 499) thread % 2 == 0 ? breaker.open() : breaker.close();
+                }
+            });
+        }
+    }
+    ASSERT_FALSE(told.empty());
+    BreakerState before = BreakerState::closed;
+    for (const BreakerState state : told) {
+        EXPECT_NE(state, before);
+        if (state == BreakerState::half_open) EXPECT_EQ(before, BreakerState::open);
+        before = state;
+    }
+    const auto calls = breaker.calls();
+    EXPECT_GE(calls.failed, 0);
+    EXPECT_LE(calls.failed, calls.all);
+    EXPECT_LE(calls.all, 10);
 }
 
 }  // namespace

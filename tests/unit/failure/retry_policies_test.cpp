@@ -1,7 +1,9 @@
 #include <chrono>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,29 @@ TEST_F(RateLimited, delays_count_in_the_window_in_which_they_end) {
     EXPECT_EQ(policy.delay(1, busy), Duration(25s));
     EXPECT_EQ(policy.delay(1, busy), Duration(25s));
     EXPECT_EQ(policy.delay(1, busy), Duration(30s));
+}
+
+TEST_F(RateLimited, gives_each_place_of_a_window_once_however_many_threads_ask) {
+    constexpr int threads = 8;
+    constexpr int each = 250;
+    const RateLimitedRetryPolicy policy(
+        {.retries = 100, .window = 10s, .above = AboveRate::wait, .now = [this] { return now; }},
+        std::make_shared<Always>(1s));
+    std::vector<std::vector<Duration>> delays(threads);
+    {
+        std::vector<std::jthread> running;
+        for (std::vector<Duration>& mine : delays) {
+            running.emplace_back([&] {
+                for (int i = 0; i < each; ++i) mine.push_back(policy.delay(1, busy));
+            });
+        }
+    }
+    std::map<std::chrono::microseconds, int> places;
+    for (const auto& mine : delays) {
+        for (const Duration delay : mine) ++places[delay.microseconds()];
+    }
+    EXPECT_EQ(places.size(), std::size_t{threads * each / 100});
+    for (const auto& [delay, count] : places) EXPECT_EQ(count, 100) << delay.count();
 }
 
 TEST_F(RateLimited, may_give_up_what_is_above) {
