@@ -12,12 +12,12 @@ namespace pawl {
 
 /// Whatever happened. Events are published only after the commit that made them true, but for `JobStarted`,
 /// `JobSoftLimit` and those about threads, which nothing commits. Error text occurs only as a sanitized record.
-using Event =
-    std::variant<JobStarted, JobSucceeded, JobRetrying, JobSnoozed, JobInterrupted, JobSoftLimit, JobExecutionTimedOut,
-                 JobFailed, JobDlq, JobDiscarded, PoisonOrBug, JobCanceled, JobPaused, JobResumed, JobRedriven,
-                 StaleOutcome, JobRescued, MisbehavingPolicy, ThreadAbandoned, ThreadReturned, MisbehavingHook,
-                 NodeStarted, NodeStopped, NodeExpired, NodeFenced, WorkerStopped, QueuePaused, QueueResumed,
-                 QueueHalted, BreakerOpened, BreakerHalfOpen, BreakerClosed, Purged, EventsDropped, HorizonHeld>;
+using Event = std::variant<JobStarted, JobSucceeded, JobRetrying, JobSnoozed, JobInterrupted, JobSoftLimit,
+                           JobExecutionTimedOut, JobFailed, JobDlq, JobDiscarded, PoisonOrBug, JobCanceled, JobPaused,
+                           JobResumed, JobRedriven, StaleOutcome, JobRescued, MisbehavingPolicy, ThreadAbandoned,
+                           ThreadReturned, MisbehavingHook, NodeStarted, NodeStopped, NodeExpired, NodeFenced,
+                           WorkerStopped, HealthChanged, QueuePaused, QueueResumed, QueueHalted, BreakerOpened,
+                           BreakerHalfOpen, BreakerClosed, Purged, EventsDropped, HorizonHeld>;
 
 /// The event's name as it is written in code: "JobStarted".
 [[nodiscard]] PAWL_EXPORT std::string_view name_of(const Event& event) noexcept;

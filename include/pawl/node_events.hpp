@@ -6,6 +6,7 @@
 
 #include <pawl/clock.hpp>
 #include <pawl/error_record.hpp>
+#include <pawl/health.hpp>
 
 namespace pawl {
 
@@ -36,6 +37,11 @@ struct NodeFenced : NodeEvent {};
 /// A handler threw `WorkerFatal` or a type configured as fatal: this scheduler takes no more jobs.
 struct WorkerStopped : NodeEvent {
     ErrorRecord record;
+};
+
+/// What is wrong with this scheduler has changed: something is, or no longer is.
+struct HealthChanged : NodeEvent {
+    Health health;
 };
 
 /// What every event about a queue carries.

@@ -13,6 +13,7 @@
 #include <pawl/detail/callable.hpp>
 #include <pawl/error_record.hpp>
 #include <pawl/fwd.hpp>
+#include <pawl/health.hpp>
 #include <pawl/retry_budget.hpp>
 #include <pawl/rules.hpp>
 
@@ -187,6 +188,12 @@ struct Options {
     /// workers of this scheduler; the host decides what to do. On the event thread, after `WorkerStopped`. None, the
     /// default: the event and the log line are all. What it throws is contained, as of any listener.
     detail::Callable<void(const ErrorRecord&)> on_fatal{};
+
+    /// Called when the scheduler stops being live or ready for another reason than `stop()`, once until it is well again: for a
+    /// page, or for ending a process that only a new one can replace (`Health::live` is false). On the event thread, after
+    /// `HealthChanged`. None, the default: the event, the log line and `Scheduler::health()` are all. What it throws is
+    /// contained, as of any listener.
+    detail::Callable<void(const Health&)> on_unhealthy{};
 };
 
 }  // namespace pawl

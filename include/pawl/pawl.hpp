@@ -13,6 +13,7 @@
 #include <pawl/explanation.hpp>
 #include <pawl/finished_job.hpp>
 #include <pawl/handler.hpp>
+#include <pawl/health.hpp>
 #include <pawl/job.hpp>
 #include <pawl/job_builder.hpp>
 #include <pawl/job_context.hpp>

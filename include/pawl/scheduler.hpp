@@ -207,6 +207,9 @@ public:
     StopReport stop();
     StopReport stop(Duration grace, Duration hard_grace);
 
+    /// How it does: for a liveness and a readiness probe. Asks no database, and never waits for one.
+    [[nodiscard]] Health health() const;
+
     /// What the database knows about a job; none for an id that it does not have (any more).
     [[nodiscard]] std::optional<JobInfo> find(JobId id);
 

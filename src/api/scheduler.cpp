@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <string>
@@ -32,12 +33,22 @@ Scheduler::Impl::Impl(Options given)
       store(api::make_store(options)),
       classification(std::make_shared<const Classification>(options.classification)),
       logging(observe::log_events(*events, log)) {
-    if (!options.on_fatal) return;
-    fatal =
-        events->subscribe<WorkerStopped>([call = options.on_fatal, told = false](const WorkerStopped& event) mutable {
-            // Handlers that ran beside the first one may end the same way.
-            if (!std::exchange(told, true)) call(event.record);
-        });
+    if (options.on_fatal) {
+        fatal = events->subscribe<WorkerStopped>(
+            [call = options.on_fatal, told = false](const WorkerStopped& event) mutable {
+                // Handlers that ran beside the first one may end the same way.
+                if (!std::exchange(told, true)) call(event.record);
+            });
+    }
+    if (options.on_unhealthy) {
+        unhealthy = events->subscribe<HealthChanged>(
+            [call = options.on_unhealthy, was_unwell = false](const HealthChanged& event) mutable {
+                const bool unwell = std::ranges::any_of(event.health.problems, [](const HealthProblem& problem) {
+                    return !degraded_only(problem.reason) && problem.reason != HealthReason::stopping;
+                });
+                if (!std::exchange(was_unwell, unwell) && unwell) call(event.health);
+            });
+    }
 }
 
 Scheduler::Scheduler(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -134,6 +145,11 @@ StopReport Scheduler::stop(Duration grace, Duration hard_grace) {
         if (impl_->starting) impl_->stop_wanted.emplace(grace, hard_grace);
     }
     return engine == nullptr ? StopReport{} : engine->stop(grace.microseconds(), hard_grace.microseconds());
+}
+
+Health Scheduler::health() const {
+    const base::MutexLock lock(impl_->mutex);
+    return impl_->engine == nullptr ? Health{} : impl_->engine->health();
 }
 
 std::optional<JobInfo> Scheduler::find(JobId id) { return impl_->store->find(id); }

@@ -39,7 +39,7 @@ struct Scheduler::Impl {
     /// By service.
     std::map<std::string, std::shared_ptr<failure::Breaker>, std::less<>> breakers;
 
-    base::Mutex mutex;
+    mutable base::Mutex mutex;
     bool starting PAWL_GUARDED_BY(mutex) = false;
     /// A stop that came while starting, from a handler that was quick: its two graces.
     std::optional<std::pair<Duration, Duration>> stop_wanted PAWL_GUARDED_BY(mutex);
@@ -50,6 +50,8 @@ struct Scheduler::Impl {
     Subscription logging;
     /// For Options::on_fatal.
     Subscription fatal;
+    /// For Options::on_unhealthy.
+    Subscription unhealthy;
 
     /// The engine, not started: of the options and the handlers as they are now.
     [[nodiscard]] std::unique_ptr<runtime::Engine> make_engine() const;

@@ -56,9 +56,15 @@ bool Loop::run_step(std::chrono::nanoseconds bound) {
     return ended_ >= wanted;
 }
 
-int Loop::failures() const {
+LoopVitals Loop::vitals() const {
     const MutexLock lock{mutex_};
-    return failures_;
+    LoopVitals vitals{.failures = failures_, .last_failure = {}, .cause = {}, .in_step_for = {}};
+    if (failures_ > 0) {
+        vitals.last_failure = last_failure_.text;
+        vitals.cause = last_failure_.cause;
+    }
+    if (ended_ < begun_ && !stopped_) vitals.in_step_for = std::chrono::steady_clock::now() - begun_at_;
+    return vitals;
 }
 
 void Loop::run() noexcept {
@@ -70,6 +76,7 @@ void Loop::run() noexcept {
             const MutexLock lock{mutex_};
             poked_ = false;
             ++begun_;
+            begun_at_ = std::chrono::steady_clock::now();
         }
         const auto wait = take_step(failure_wait);
         rest(wait, failures() > 0);
@@ -90,21 +97,20 @@ Loop::Wait Loop::take_step(FailureWait& failure_wait) noexcept {
     } catch (...) {
         thrown = std::current_exception();
     }
-    {
-        const MutexLock lock{mutex_};
-        ++failures_;
-    }
     double jitter = 0.5;
-    std::string text;
+    FailedStep failed;
     try {
         jitter = random_.uniform();
-        if (options_.on_failure) text = options_.on_failure(thrown);
+        if (options_.on_failure) failed = options_.on_failure(thrown);
     } catch (...) {
-        text = "what it threw could not be described";
+        failed.text = "what it threw could not be described";
     }
     const auto wait = failure_wait.next(jitter);
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
-    log_.warn("{} failed, again in {} ms: {}", options_.name, milliseconds, text);
+    log_.warn("{} failed, again in {} ms: {}", options_.name, milliseconds, failed.text);
+    const MutexLock lock{mutex_};
+    ++failures_;
+    last_failure_ = std::move(failed);
     return wait;
 }
 

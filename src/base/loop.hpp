@@ -34,13 +34,33 @@ private:
     int failures_ = 0;
 };
 
+/// What a failure of a step says about the world.
+enum class FailureCause : unsigned char { other, connection, schema };
+
+/// A failed step, in sanitized words.
+struct FailedStep {
+    std::string text;
+    FailureCause cause{FailureCause::other};
+};
+
+/// How a loop does.
+struct LoopVitals {
+    /// Steps in a row that threw; zero when the last one did not.
+    int failures{};
+    /// Of the last of them.
+    std::string last_failure;
+    FailureCause cause{FailureCause::other};
+    /// How long the present step has taken so far; zero while it waits.
+    std::chrono::nanoseconds in_step_for{};
+};
+
 struct LoopOptions {
     /// What the thread is called, and what log lines say.
     std::string name;
     std::chrono::nanoseconds first_failure_wait = std::chrono::milliseconds(100);
     std::chrono::nanoseconds failure_wait_cap = std::chrono::seconds(10);
-    /// Told what the step threw, on the loop's thread; returns the sanitized text for the log line. None: the line has none.
-    std::function<std::string(const std::exception_ptr&)> on_failure;
+    /// Told what the step threw, on the loop's thread. None: the log line has no text.
+    std::function<FailedStep(const std::exception_ptr&)> on_failure;
 };
 
 /// One thread that runs a step again and again, and waits in between for as long as the step says.
@@ -80,8 +100,8 @@ public:
     /// false when the bound came first or the loop is stopped. For tests and orderly hand-overs.
     [[nodiscard]] bool run_step(std::chrono::nanoseconds bound);
 
-    /// Steps in a row that threw; zero when the last one did not.
-    [[nodiscard]] int failures() const;
+    [[nodiscard]] LoopVitals vitals() const;
+    [[nodiscard]] int failures() const { return vitals().failures; }
 
 private:
     void run() noexcept;
@@ -100,7 +120,9 @@ private:
     bool stopped_ PAWL_GUARDED_BY(mutex_) = false;
     std::uint64_t begun_ PAWL_GUARDED_BY(mutex_) = 0;
     std::uint64_t ended_ PAWL_GUARDED_BY(mutex_) = 0;
+    std::chrono::steady_clock::time_point begun_at_ PAWL_GUARDED_BY(mutex_);
     int failures_ PAWL_GUARDED_BY(mutex_) = 0;
+    FailedStep last_failure_ PAWL_GUARDED_BY(mutex_);
 
     // Guards starting and joining, and is held while joining: never taken by the loop's own thread.
     Mutex thread_mutex_;

@@ -23,7 +23,8 @@ EventTypes types_at(LogLevel level) {
                                BreakerClosed>();
         case LogLevel::warn:
             return event_types<JobRetrying, JobSoftLimit, JobExecutionTimedOut, StaleOutcome, JobRescued,
-                               MisbehavingPolicy, NodeExpired, BreakerOpened, EventsDropped, HorizonHeld>();
+                               MisbehavingPolicy, NodeExpired, HealthChanged, BreakerOpened, EventsDropped,
+                               HorizonHeld>();
         case LogLevel::error:
             return event_types<JobDlq, PoisonOrBug, ThreadAbandoned, NodeFenced, WorkerStopped, QueueHalted>();
     }
@@ -123,6 +124,13 @@ struct Words {
     }
     std::string operator()(const WorkerStopped& e) const {
         return fmt::format("takes no more jobs after a fatal error: {}", text_of(e.record));
+    }
+    std::string operator()(const HealthChanged& e) const {
+        if (e.health.problems.empty()) return "all is well again";
+        std::string text = e.health.ready ? "degraded" : "not ready";
+        for (const HealthProblem& problem : e.health.problems)
+            text += fmt::format("; {}: {}", to_string(problem.reason), one_line(problem.text));
+        return text;
     }
     std::string operator()(const QueuePaused& e) const { return of_queue("paused", e); }
     std::string operator()(const QueueResumed& e) const { return of_queue("resumed", e); }

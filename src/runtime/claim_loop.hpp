@@ -57,6 +57,7 @@ public:
     [[nodiscard]] bool asleep() const noexcept { return asleep_.load(std::memory_order_acquire); }
     /// No more claims from now on.
     void close();
+    [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
     /// Empty for a queue that is not served here.
     [[nodiscard]] std::string_view name_of(int queue) const;

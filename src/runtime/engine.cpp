@@ -1,6 +1,9 @@
 #include "runtime/engine.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include <pawl/errors.hpp>
 
 #include "failure/contain.hpp"
 #include "runtime/capture_calls.hpp"
@@ -13,6 +16,8 @@ using base::Loop;
 
 /// The longest wait for a notification at once; then the connection is looked at, and the wait begins anew.
 constexpr std::chrono::seconds listen_bound{30};
+/// How often the health is looked at, which asks nobody.
+constexpr std::chrono::seconds health_check{1};
 
 std::shared_ptr<worker::Steps> stored_steps(std::shared_ptr<store::Store> store) {
     class StoredSteps final : public worker::Steps {
@@ -32,6 +37,26 @@ std::shared_ptr<worker::Steps> stored_steps(std::shared_ptr<store::Store> store)
         const std::shared_ptr<store::Store> store_;
     };
     return std::make_shared<StoredSteps>(std::move(store));
+}
+
+base::FailureCause cause_of(const std::exception_ptr& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const StoreError& error) {
+        // Class 42: an object or column that is not there, and rights that are missing; 3F: no such schema.
+        const std::string_view kind = std::string_view(error.sqlstate()).substr(0, 2);
+        if (kind == "42" || kind == "3F") return base::FailureCause::schema;
+        const bool lost = error.code() == ErrorCode::store_unavailable || error.in_doubt();
+        return lost ? base::FailureCause::connection : base::FailureCause::other;
+    } catch (...) {
+        return base::FailureCause::other;
+    }
+}
+
+std::vector<std::string> queue_names(const std::vector<QueueSetup>& queues) {
+    std::vector<std::string> names;
+    for (const QueueSetup& queue : queues) names.push_back(queue.name);
+    return names;
 }
 
 void tell_of(failure::Breaker& breaker, std::shared_ptr<const Publisher> publisher) {
@@ -122,6 +147,7 @@ Engine::Impl::Impl(EngineSetup given)
                           .rescue_every = setup_.node_expiry / 3,
                           .share_every = setup_.heartbeat,
                           .retention = setup_.retention,
+                          .queues = queue_names(setup_.queues),
                           .listen = setup_.listen});
 }
 
@@ -141,7 +167,10 @@ std::unique_ptr<Loop> Engine::Impl::loop(std::string name, Loop::Step step) cons
         base::LoopOptions{.name = std::move(name),
                           .first_failure_wait = setup_.reconnect_first,
                           .failure_wait_cap = setup_.reconnect_longest,
-                          .on_failure = [](const std::exception_ptr& thrown) { return failure::described(thrown); }},
+                          .on_failure =
+                              [](const std::exception_ptr& thrown) {
+                                  return base::FailedStep{failure::described(thrown), cause_of(thrown)};
+                              }},
         std::move(step), *setup_.log, *setup_.random);
 }
 
@@ -151,8 +180,7 @@ void Engine::Impl::intern_names() {
     const std::vector<int> kind_ids = setup_.store->intern_kinds(names);
     for (std::size_t i = 0; i < names.size(); ++i) kinds_->add(setup_.kinds[i], kind_ids[i]);
 
-    names.clear();
-    for (const QueueSetup& queue : setup_.queues) names.push_back(queue.name);
+    names = queue_names(setup_.queues);
     const std::vector<int> queue_ids = setup_.store->intern_queues(names);
     std::vector<ClaimLoop::Queue> queues;
     for (std::size_t i = 0; i < names.size(); ++i)
@@ -181,6 +209,8 @@ void Engine::Impl::describe() const {
 }
 
 void Engine::Impl::hold_back(int queue) {
+    upkeep_->look_at_queues();
+    if (upkeep_loop_) upkeep_loop_->poke();
     // What has not begun of a paused queue goes back; its claims find nothing until it is resumed.
     flow_->release(pool_->take_back_unstarted(claim_->name_of(queue), {}), "its queue is paused");
 }
@@ -191,7 +221,12 @@ void Engine::Impl::start() {
     settle_loop_ = loop("pawl settle", [this](const std::stop_token& stop) { return settle_->step(stop); });
     claim_loop_ = loop("pawl claim", [this](const std::stop_token& stop) { return claim_->step(stop); });
     pulse_loop_ = loop("pawl pulse", [this](const std::stop_token& stop) { return node_->pulse(stop); });
-    lease_loop_ = loop("pawl lease", [this](const std::stop_token& stop) { return node_->guard_lease(stop); });
+    health_ = std::make_unique<HealthWatch>([this] { return health(); }, publisher_);
+    lease_loop_ = loop("pawl lease", [this](const std::stop_token& stop) {
+        const Loop::Wait wait = node_->guard_lease(stop);
+        health_->step();
+        return std::min<Loop::Wait>(wait, health_check);
+    });
     upkeep_loop_ = loop("pawl upkeep", [this](const std::stop_token& stop) { return upkeep_->step(stop); });
     queue_->on_work([this] { settle_loop_->poke(); });
     if (setup_.listen) {
@@ -241,6 +276,8 @@ void Engine::start() { impl_->start(); }
 StopReport Engine::stop(std::chrono::microseconds grace, std::chrono::microseconds hard_grace) {
     return impl_->stop(grace, hard_grace);
 }
+
+Health Engine::health() const { return impl_->health(); }
 
 std::size_t Engine::drain() { return impl_->drain(); }
 

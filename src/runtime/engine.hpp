@@ -88,6 +88,9 @@ public:
     /// See Scheduler::stop. The first call's report is given to all.
     StopReport stop(std::chrono::microseconds grace, std::chrono::microseconds hard_grace);
 
+    /// See Scheduler::health.
+    [[nodiscard]] Health health() const;
+
     /// Runs due jobs on the calling thread through the same path, until none is due, and returns how many runs there
     /// were. Promotes what has become due; does not wait for what is due later. Not after start().
     std::size_t drain();

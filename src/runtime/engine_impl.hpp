@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "runtime/claim_ledger.hpp"
 #include "runtime/claim_loop.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/health_watch.hpp"
 #include "runtime/job_flow.hpp"
 #include "runtime/node_loop.hpp"
 #include "runtime/owed_calls.hpp"
@@ -34,6 +36,7 @@ struct Engine::Impl {
     void start();
     StopReport stop(std::chrono::microseconds grace, std::chrono::microseconds hard_grace);
     std::size_t drain();
+    Health health() const;
 
 private:
     /// What stop() has come to, for those who call it meanwhile.
@@ -65,6 +68,7 @@ private:
     std::unique_ptr<ClaimLoop> claim_;
     std::unique_ptr<NodeLoop> node_;
     std::unique_ptr<UpkeepLoop> upkeep_;
+    std::unique_ptr<HealthWatch> health_;
     std::unique_ptr<store::WakeupListener> listener_;
 
     std::unique_ptr<base::Loop> settle_loop_;
@@ -74,10 +78,12 @@ private:
     std::unique_ptr<base::Loop> upkeep_loop_;
     std::unique_ptr<base::Loop> listen_loop_;
 
-    base::Mutex mutex_;
+    mutable base::Mutex mutex_;
     base::CondVar stopped_;
     Stopping stopping_ PAWL_GUARDED_BY(mutex_) = Stopping::no;
     bool started_ PAWL_GUARDED_BY(mutex_) = false;
+    /// Handlers that still ran when stop() gave up.
+    std::atomic<int> left_running_{0};
     StopReport report_ PAWL_GUARDED_BY(mutex_);
 
     /// Stops for a handler that asked for it. Last, so that it has ended before anything else goes.

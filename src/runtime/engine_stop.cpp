@@ -104,6 +104,8 @@ StopReport Engine::Impl::stop_in_phases(std::chrono::microseconds grace, std::ch
         setup_.log->warn("the goodbye could not be said ({}): what is left will be taken over after the expiry",
                          error.what());
     }
+    left_running_.store(static_cast<int>(report.still_running.size()), std::memory_order_release);
+    health_->step();
     publisher_->node_event(NodeStopped{});
     setup_.log->info("node {} has stopped: {} jobs settled or given back, {} handlers still run", publisher_->node(),
                      report.jobs.size(), report.still_running.size());

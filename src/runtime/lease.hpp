@@ -23,6 +23,8 @@ public:
     void end() noexcept { renewed_.store(never, std::memory_order_release); }
 
     [[nodiscard]] bool holds() const noexcept { return left() > Span::zero(); }
+    /// How long ago the last heartbeat that succeeded was sent; the expiry once the lease was ended.
+    [[nodiscard]] Span age() const noexcept { return expiry_ - left(); }
     /// Zero or less once it is over.
     [[nodiscard]] Span left() const noexcept {
         const std::int64_t renewed = renewed_.load(std::memory_order_acquire);

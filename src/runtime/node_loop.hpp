@@ -55,6 +55,8 @@ public:
     /// **Threads**: safe from any thread.
     void drop_canceled(const store::CanceledRun& run);
 
+    [[nodiscard]] bool fenced() const noexcept { return fenced_.load(std::memory_order_acquire); }
+
     /// Whether this node has heartbeats behind it without a gap for one whole expiry, so that it may judge others: an
     /// outage that everybody shares must not make everybody dead.
     [[nodiscard]] bool may_expire_others() const noexcept;

@@ -19,6 +19,8 @@ constexpr int purge_window = 2000;
 constexpr std::chrono::milliseconds purge_breath{100};
 constexpr std::chrono::milliseconds purge_every = std::chrono::minutes{10};
 constexpr std::array promotion_queue{0};
+constexpr std::chrono::minutes queues_every{1};
+constexpr std::chrono::seconds queues_every_while_halted{5};
 
 /// The same due time, computed twice from the database's clock, differs by the time of the statements.
 bool same_time(const std::optional<steady_clock::time_point>& a, const std::optional<steady_clock::time_point>& b) {
@@ -39,6 +41,7 @@ Wait UpkeepLoop::step(const std::stop_token& stop) {
         next_room_ = now + room_every;
     }
     if (now >= next_purge_) next_purge_ = purge();
+    if (look_at_queues_.exchange(false, std::memory_order_acq_rel) || now >= next_queues_) see_queues();
     if (now >= next_share_) next_share_ = share_retry_loads();
     auto next_due = promote(stop);
     if (announce_anew_.exchange(false, std::memory_order_acq_rel)) announced_by_ = 0;
@@ -52,8 +55,8 @@ Wait UpkeepLoop::step(const std::stop_token& stop) {
             next_due = promote(stop);
         }
     }
-    Wait wait =
-        std::min<Wait>(parts_.poll_floor, std::min({next_rescue_, next_purge_, next_share_}) - steady_clock::now());
+    Wait wait = std::min<Wait>(parts_.poll_floor,
+                               std::min({next_rescue_, next_purge_, next_share_, next_queues_}) - steady_clock::now());
     if (next_due) wait = std::min<Wait>(wait, *next_due);
     return std::max<Wait>(wait, std::chrono::milliseconds(1));
 }
@@ -118,6 +121,23 @@ UpkeepLoop::SteadyTime UpkeepLoop::purge() {
     const bool more = purged.ours && purged.any_old && purged.looked_at == purge_window;
     purged_to_ = more ? purged.last : 0;
     return steady_clock::now() + (more ? purge_breath : purge_every);
+}
+
+void UpkeepLoop::see_queues() {
+    std::vector<std::string> halted;
+    for (const QueueInfo& queue : parts_.store->queues()) {
+        if (queue.halted_by && std::ranges::find(parts_.queues, queue.name) != parts_.queues.end())
+            halted.push_back(queue.name);
+    }
+    // Nobody tells of what was resumed.
+    next_queues_ = steady_clock::now() + (halted.empty() ? queues_every : queues_every_while_halted);
+    const base::MutexLock lock(halted_mutex_);
+    halted_ = std::move(halted);
+}
+
+std::vector<std::string> UpkeepLoop::halted_queues() const {
+    const base::MutexLock lock(halted_mutex_);
+    return halted_;
 }
 
 void UpkeepLoop::make_room() {

@@ -32,6 +32,8 @@ public:
         std::chrono::nanoseconds rescue_every{};
         std::chrono::nanoseconds share_every{};
         store::Retention retention;
+        /// The queues that are served here.
+        std::vector<std::string> queues;
         /// Whether it can be told of new scheduled work.
         bool listen{true};
     };
@@ -42,6 +44,10 @@ public:
 
     /// As ClaimLoop's. Safe from any thread.
     void announce_anew() noexcept { announce_anew_.store(true, std::memory_order_release); }
+    /// A queue was paused, or halted. Safe from any thread.
+    void look_at_queues() noexcept { look_at_queues_.store(true, std::memory_order_release); }
+    /// Those of ours that a dead letter has halted, as they were seen last. Safe from any thread.
+    [[nodiscard]] std::vector<std::string> halted_queues() const PAWL_EXCLUDES(halted_mutex_);
 
 private:
     using SteadyTime = std::chrono::steady_clock::time_point;
@@ -66,6 +72,12 @@ private:
     std::optional<SteadyTime> announced_{};
     store::NodeId announced_by_ = 0;
     std::atomic<bool> announce_anew_{false};
+
+    void see_queues();
+    SteadyTime next_queues_{};
+    std::atomic<bool> look_at_queues_{false};
+    mutable base::Mutex halted_mutex_;
+    std::vector<std::string> halted_ PAWL_GUARDED_BY(halted_mutex_);
 };
 
 }  // namespace pawl::runtime

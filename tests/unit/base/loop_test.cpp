@@ -11,6 +11,7 @@
 namespace {
 
 using namespace std::chrono_literals;
+namespace base = pawl::base;
 using pawl::base::FailureWait;
 using pawl::base::Loop;
 using pawl::base::LoopOptions;
@@ -70,7 +71,7 @@ TEST_F(LoopTest, goes_on_after_a_step_that_throws) {  // B190, B196
                .on_failure =
                    [&](const std::exception_ptr&) {
                        ++described;
-                       return std::string("sanitized");
+                       return base::FailedStep{"sanitized", base::FailureCause::connection};
                    }},
               [&](const std::stop_token&) -> Loop::Wait {
                   stepped.raise();
@@ -94,7 +95,7 @@ TEST_F(LoopTest, survives_a_failure_hook_that_throws) {
     Signal stepped;
     Loop loop{{.name = "test",
                .first_failure_wait = 1us,
-               .on_failure = [](const std::exception_ptr&) -> std::string { throw 1; }},
+               .on_failure = [](const std::exception_ptr&) -> base::FailedStep { throw 1; }},
               [&](const std::stop_token&) -> Loop::Wait {
                   stepped.raise();
                   if (stepped.raised() == 1) throw 42;
@@ -104,6 +105,40 @@ TEST_F(LoopTest, survives_a_failure_hook_that_throws) {
               random};
     loop.start();
     EXPECT_TRUE(stepped.wait(2));
+}
+
+TEST_F(LoopTest, says_how_often_it_failed_with_what_and_since_when_a_step_takes) {
+    Signal failed;
+    Signal go_on;
+    Loop loop{{.name = "test",
+               .first_failure_wait = 1us,
+               .on_failure =
+                   [&](const std::exception_ptr&) {
+                       return base::FailedStep{"sanitized", base::FailureCause::connection};
+                   }},
+              [&](const std::stop_token&) -> Loop::Wait {
+                  failed.raise();
+                  if (failed.raised() <= 2) throw 42;
+                  (void)go_on.wait();
+                  return Loop::until_poked;
+              },
+              *captured.log(),
+              random};
+    EXPECT_EQ(loop.vitals().failures, 0);
+    EXPECT_EQ(loop.vitals().in_step_for, 0ns);
+    loop.start();
+    ASSERT_TRUE(failed.wait(3));
+    const base::LoopVitals hanging = loop.vitals();
+    EXPECT_EQ(hanging.failures, 2);
+    EXPECT_EQ(hanging.last_failure, "sanitized");
+    EXPECT_EQ(hanging.cause, base::FailureCause::connection);
+    EXPECT_GT(hanging.in_step_for, 0ns);
+    EXPECT_GT(loop.vitals().in_step_for, hanging.in_step_for);
+    go_on.raise();
+    EXPECT_TRUE(loop.run_step(20s));
+    EXPECT_EQ(loop.vitals().failures, 0);
+    EXPECT_TRUE(loop.vitals().last_failure.empty());
+    EXPECT_EQ(loop.vitals().in_step_for, 0ns);
 }
 
 TEST_F(LoopTest, is_not_hurried_by_pokes_after_a_failure) {
