@@ -43,6 +43,18 @@ std::optional<Secret> secret_at(const Spot& spot, const DefaultErrorSanitizer::S
     return card_number(spot);
 }
 
+/// Where what is hidden from `from` to `end` really ends: a secret that begins within another is hidden to its own end, for
+/// its beginning, by which it would be known, is gone. Those are looked for near the end only, which bounds the time.
+std::size_t end_of_hidden(std::string_view text, std::size_t from, std::size_t end,
+                          const DefaultErrorSanitizer::Settings& settings) {
+    if (end - from > longest_look) from = end - longest_look;
+    for (std::size_t at = from; at < end && end < text.size(); ++at) {
+        if (const auto within = secret_at({text, at}, settings))
+            end = std::max(end, at + within->shown + within->hidden);
+    }
+    return end;
+}
+
 }  // namespace
 
 std::string redact(std::string_view text, const DefaultErrorSanitizer::Settings& settings, std::size_t enough) {
@@ -55,7 +67,7 @@ std::string redact(std::string_view text, const DefaultErrorSanitizer::Settings&
             continue;
         }
         shown.append(text.substr(at, secret->shown)).append(hidden);
-        at += secret->shown + secret->hidden;
+        at = end_of_hidden(text, at + secret->shown, at + secret->shown + secret->hidden, settings);
     }
     return shown;
 }

@@ -80,10 +80,12 @@ std::size_t hidden_of_quoted(std::string_view text, std::string_view quote) {
     return text.size() - after.size() + run_without(after, "\n");
 }
 
-/// A list or object at the front, to its closing bracket, or else to the end of the text.
+/// A list or object at the front, to its closing bracket, or else to the end of the text. Brackets in quoted texts are none.
 std::size_t bracketed_length(std::string_view text) {
     std::size_t depth = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '"' || text[i] == '\'') i += 1 + quoted_length(text.substr(i + 1), text.substr(i, 1));
+        if (i >= text.size()) break;
         if (text[i] == '[' || text[i] == '{') ++depth;
         if ((text[i] == ']' || text[i] == '}') && --depth == 0) return i + 1;
     }

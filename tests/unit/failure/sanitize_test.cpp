@@ -62,6 +62,13 @@ TEST(Sanitize, hides_secrets_and_leaves_the_rest) {
         {"pwd:'oops\npassword = 'S3cr^t'\nnext", "pwd:'" + h + "\nnext"},
         {"token=\"oops {\"secret\": \"S3cr^t\"}", "token=\"" + h},
         {"password = hunter2", "password = " + h},
+        // One within the other.
+        {"secret: h\\\n-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\nkept",
+         "secret: " + h + "\nkept"},
+        {"private_key=-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----", "private_key=" + h},
+        {"token=secret: hunter2 kept", "token=" + h + " kept"},
+        {"token=password: 'hunter2 and 3' kept", "token=" + h + "' kept"},
+        {"token=['a]b', password='hunter2'] kept", "token=" + h + " kept"},
         {"PGPASSWORD=abc psql", "PGPASSWORD=" + h + " psql"},
         {"Pwd=abc;Server=x", "Pwd=" + h + ";Server=x"},
         {"aws_secret_access_key: AKzz/+", "aws_secret_access_key: " + h},
@@ -146,8 +153,10 @@ TEST(Sanitize, is_linear_in_texts_made_to_slow_it_down) {
     };
     const auto begin = std::chrono::steady_clock::now();
     for (const char* part :
-         {"x",    "a@",      "://", "a://b:", "password", "password=", "1",     "1 ", "\"", "\\", "-----BEGIN ",
-          "eyJ.", "bearer ", "{",   "a.",     "token=[",  "\xE9",      "jdbc:", "@",  "=",  " "}) {
+         {"x",        "a@",           "://",         "a://b:", "password", "password=", "1",          "1 ",
+          "\"",       "\\",           "-----BEGIN ", "eyJ.",   "bearer ",  "{",         "a.",         "token=[",
+          "\xE9",     "jdbc:",        "@",           "=",      " ",        "token=[]",  "token='a' ", "pwd:x ",
+          "token='[", "secret:\"a\"", "token=token="}) {
         EXPECT_LE(sanitize_text(repeated(part)).size(), 2000U) << part;
     }
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
