@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <pawl/clock.hpp>
 #include <pawl/export.hpp>
@@ -26,6 +27,28 @@ struct RedriveOptions {
     std::optional<std::string> queue{};
     /// None: as it last was.
     std::optional<Priority> priority{};
+};
+
+/// Which jobs that have not ended are meant; what is not given may be anything. One that says nothing at all is refused:
+/// `JobFilter::all()` says that everything is meant.
+///
+///     scheduler.cancel_jobs({.kind = "mail.newsletter", .tags = {"spring"}}, 1000, {.by = "ann", .why = "wrong text"});
+struct JobFilter {
+    std::optional<std::string> kind{};
+    /// The queue in which it stands now.
+    std::optional<std::string> queue{};
+    /// All of them; trimmed and in lower case, as they are stored.
+    std::vector<std::string> tags{};
+    std::optional<Time> created_after{};
+    std::optional<Time> created_before{};
+    /// Said by `all()`.
+    bool everything{false};
+
+    [[nodiscard]] static JobFilter all() {
+        JobFilter filter;
+        filter.everything = true;
+        return filter;
+    }
 };
 
 /// What an act on one job came to.

@@ -226,6 +226,14 @@ public:
     /// says where the job stands.
     ActResult cancel_job(JobId id, const ActOptions& act = {});
 
+    /// The same for all jobs that are meant and have not ended, in the order of their ids, up to a limit from 1 to 10,000; one
+    /// after the other, each in a transaction of its own. Gives the ids of those that it canceled: fewer than the limit when
+    /// no more were there as it began. One that ends meanwhile, or that somebody else cancels, is not among them. When this
+    /// throws in the middle, some are canceled: call it again.
+    ///
+    /// **Throws** `ConfigError` for a filter that says nothing, and as `cancel_job`.
+    std::vector<JobId> cancel_jobs(const JobFilter& filter, int limit, const ActOptions& act = {});
+
     /// Holds a pending job back until it is resumed; its due time goes on. One that runs is not paused: see its `state`.
     ActResult pause_job(JobId id, const ActOptions& act = {});
     /// Lets a paused job go on, at once when its due time has passed.

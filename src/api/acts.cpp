@@ -15,11 +15,10 @@ namespace pawl {
 namespace {
 
 constexpr int most_at_once = 1000;
+constexpr int most_canceled = 10'000;
 
-void require_at_most(std::string_view field, int limit) {
-    if (limit < 1 || limit > most_at_once) {
-        throw ConfigError(field, fmt::format("is {}; it must be from 1 to {}", limit, most_at_once));
-    }
+void require_at_most(std::string_view field, int limit, int most = most_at_once) {
+    if (limit < 1 || limit > most) throw ConfigError(field, fmt::format("is {}; it must be from 1 to {}", limit, most));
 }
 
 /// An event about an act, with what is particular to it filled in.
@@ -76,7 +75,8 @@ std::chrono::microseconds spacing_of(const std::optional<double>& per_second) {
 }
 
 /// Tags are looked for as they are stored.
-Filter normal(Filter filter) {
+template <class AnyFilter>
+AnyFilter normal(AnyFilter filter) {
     model::validate_filter(filter);
     filter.tags = model::normal_tags(std::move(filter.tags));
     return filter;
@@ -86,6 +86,17 @@ Filter normal(Filter filter) {
 
 ActResult Scheduler::cancel_job(JobId id, const ActOptions& act) {
     return act_on<JobCanceled>(*impl_, id, act, [this](const store::ActOn& on) { return impl_->store->cancel(on); });
+}
+
+std::vector<JobId> Scheduler::cancel_jobs(const JobFilter& filter, int limit, const ActOptions& act) {
+    const JobFilter wanted = normal(filter);
+    require_at_most("limit", limit, most_canceled);
+    model::validate_act(act.by, act.why);
+    std::vector<JobId> canceled;
+    for (const JobId id : impl_->store->standing(wanted, limit)) {
+        if (cancel_job(id, act)) canceled.push_back(id);
+    }
+    return canceled;
 }
 
 ActResult Scheduler::pause_job(JobId id, const ActOptions& act) {

@@ -34,6 +34,12 @@ bool says_nothing(const Filter& filter) {
            !filter.failed_before && !filter.attempts_at_least && !filter.attempts_at_most;
 }
 
+void require_said(bool nothing, bool everything) {
+    if (nothing == everything) return;
+    throw ConfigError("filter", everything ? "says that everything is meant, and something else beside it"
+                                           : "says nothing: say what is meant, or all() for everything");
+}
+
 }  // namespace
 
 std::string to_text(const Cursor& cursor) {
@@ -65,12 +71,17 @@ void validate_redrive(Duration wait, const std::optional<std::string>& queue, co
     if (priority) validate_priority(*priority);
 }
 
+void validate_filter(const JobFilter& filter) {
+    const bool says_nothing =
+        !filter.kind && !filter.queue && filter.tags.empty() && !filter.created_after && !filter.created_before;
+    require_said(says_nothing, filter.everything);
+    if (filter.kind) validate_kind(*filter.kind);
+    if (filter.queue) validate_queue(*filter.queue);
+    require_order("created_after", filter.created_after, filter.created_before);
+}
+
 void validate_filter(const Filter& filter) {
-    if (says_nothing(filter) != filter.everything) {
-        throw ConfigError("filter", filter.everything
-                                        ? "says that everything is meant, and something else beside it"
-                                        : "says nothing: say what is meant, or Filter::all() for everything");
-    }
+    require_said(says_nothing(filter), filter.everything);
     if (filter.kind) validate_kind(*filter.kind);
     if (filter.queue) validate_queue(*filter.queue);
     if (filter.error_type) require_text("error_type", *filter.error_type, longest_why);

@@ -24,5 +24,6 @@ void validate_runbook(std::string_view runbook, std::string_view field = "runboo
 void validate_act(std::string_view by, std::string_view why);
 void validate_redrive(Duration wait, const std::optional<std::string>& queue, const std::optional<Priority>& priority);
 void validate_filter(const Filter& filter);
+void validate_filter(const JobFilter& filter);
 
 }  // namespace pawl::model

@@ -421,6 +421,10 @@ public:
     virtual bool resume_queue(const ActOnQueue& act) = 0;
     [[nodiscard]] virtual std::vector<QueueInfo> queues() = 0;
 
+    /// The ids of jobs that stand in some place and have not ended, in order, all in one snapshot. The filter is already
+    /// validated. Reads every such job of the kind and queue.
+    [[nodiscard]] virtual std::vector<JobId> standing(const JobFilter& filter, int limit) = 0;
+
     // Acts on one job, wherever it stands; none is an answer before the job was seen (it may be in the middle of a move).
     [[nodiscard]] virtual Acted cancel(const ActOn& act) = 0;
     [[nodiscard]] virtual Acted pause(const ActOn& act) = 0;

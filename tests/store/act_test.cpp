@@ -325,5 +325,58 @@ TEST_F(Acts, count_what_is_paused) {
     EXPECT_EQ(store().counts(std::nullopt).ready, 0);
 }
 
+class Standing : public Acts {
+protected:
+    std::vector<JobId> standing(const JobFilter& filter, int limit = 100) { return store().standing(filter, limit); }
+};
+
+TEST_F(Standing, jobs_are_found_wherever_they_are_and_ended_ones_are_not) {
+    std::vector<JobId> alive = enqueue(3);
+    (void)claim(1);
+    alive.push_back(paused());
+    alive.push_back(enqueue_one(later()));
+    const JobId gone = enqueue_one();
+    EXPECT_TRUE(store().cancel({gone, "", ""}).done);
+    EXPECT_EQ(standing(JobFilter::all()), alive);
+    EXPECT_EQ(standing(JobFilter::all(), 2), std::vector<JobId>(alive.begin(), alive.begin() + 2));
+}
+
+TEST_F(Standing, jobs_are_found_by_kind_queue_tags_and_time) {
+    const JobId plain = enqueue_one();
+    const JobId tagged = enqueue_one(job_spec([](auto& spec) { spec.tags = {"mail", "spring"}; }));
+    const JobId other = enqueue_one(job_spec([](auto& spec) {
+        spec.kind = "test.other";
+        spec.queue = "elsewhere";
+        spec.due = Duration(1h);
+    }));
+    const Time now = store().find(plain)->created_at;
+    EXPECT_THAT(standing({.kind = "test.other"}), ElementsAre(other));
+    EXPECT_THAT(standing({.queue = "elsewhere"}), ElementsAre(other));
+    EXPECT_THAT(standing({.kind = "test.job", .queue = "elsewhere"}), IsEmpty());
+    EXPECT_THAT(standing({.kind = "never.heard.of"}), IsEmpty());
+    EXPECT_THAT(standing({.queue = "never heard of"}), IsEmpty());
+    EXPECT_THAT(standing({.tags = {"spring"}}), ElementsAre(tagged));
+    EXPECT_THAT(standing({.tags = {"mail", "spring"}}), ElementsAre(tagged));
+    EXPECT_THAT(standing({.tags = {"mail", "autumn"}}), IsEmpty());
+    EXPECT_THAT(standing({.created_after = now}), ElementsAre(plain, tagged, other));
+    EXPECT_THAT(standing({.created_before = now}), IsEmpty());
+    EXPECT_THAT(standing({.created_after = now + 1h}), IsEmpty());
+}
+
+// In each snapshot a job stands in one place, so that one that moves all the time is found at every look.
+TEST_F(Standing, a_job_that_moves_all_the_time_is_found_once_at_every_look) {
+    const JobId id = enqueue_one();
+    const auto mover = new_store();
+    const NodeId owner = register_node();
+    std::jthread moving([&](const std::stop_token& stop) {
+        for (std::int64_t seq = 1; !stop.stop_requested(); ++seq) {
+            const Claimed claimed = claim(*mover, owner, 1);
+            if (claimed.jobs.empty()) continue;
+            (void)mover->settle({owner, seq, std::vector{settlement(claimed.jobs[0], Verdict::release)}});
+        }
+    });
+    for (int look = 0; look < 300; ++look) ASSERT_THAT(standing(JobFilter::all()), ElementsAre(id)) << look;
+}
+
 }  // namespace
 }  // namespace pawl::store

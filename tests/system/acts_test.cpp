@@ -222,5 +222,40 @@ TEST_F(SystemActs, refuse_what_makes_no_sense_and_say_what) {
     }
 }
 
+TEST_F(SystemActs, cancel_what_is_meant_wherever_it_stands) {
+    Scheduler scheduler(options());
+    tests::Signal begun;
+    scheduler.on<Charge>([&](const Charge&, JobContext& context) {
+        begun.raise();
+        tests::Signal stopped;
+        const std::stop_callback raise(context.stop_token(), [&] { stopped.raise(); });
+        (void)stopped.wait();
+    });
+    scheduler.on<tests::Count>([](const tests::Count&) {});
+    tests::Heard<JobCanceled> canceled(scheduler);
+    const JobId kept = scheduler.enqueue(tests::Count{1}).with_delay(1h).submit().id();
+    std::vector<JobId> ids = scheduler.enqueue_many(std::vector<Charge>(6));
+    scheduler.start();
+    ASSERT_TRUE(begun.wait(4));
+    ids.push_back(scheduler.enqueue(Charge{1}).with_delay(1h).submit().id());
+    ids.push_back(scheduler.enqueue(Charge{2}).with_delay(1h).submit().id());
+    EXPECT_TRUE(scheduler.pause_job(ids.back()));
+
+    EXPECT_THROW((void)scheduler.cancel_jobs({}, 100), ConfigError);
+    EXPECT_THROW((void)scheduler.cancel_jobs(JobFilter::all(), 0), ConfigError);
+    EXPECT_THROW((void)scheduler.cancel_jobs(JobFilter::all(), 10'001), ConfigError);
+    const ActOptions act{.by = "ann", .why = "no more"};
+    std::vector<JobId> first = scheduler.cancel_jobs({.kind = "acts.charge"}, 3, act);
+    EXPECT_EQ(first.size(), 3U);
+    for (const JobId id : scheduler.cancel_jobs({.kind = "acts.charge"}, 100, act)) first.push_back(id);
+    EXPECT_EQ(first, ids);
+    EXPECT_TRUE(scheduler.cancel_jobs({.kind = "acts.charge"}, 100, act).empty());
+    ASSERT_TRUE(canceled.wait(ids.size()));
+    EXPECT_EQ(canceled.all().front().by, "ann");
+    for (const JobId id : ids) EXPECT_EQ(scheduler.find(id)->state, State::canceled);
+    EXPECT_EQ(scheduler.find(kept)->state, State::pending);
+    EXPECT_TRUE(scheduler.stop().clean());
+}
+
 }  // namespace
 }  // namespace pawl

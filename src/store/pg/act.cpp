@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/pg/act_answer.hpp"
+#include "store/pg/spans.hpp"
 
 namespace pawl::store::pg {
 namespace {
@@ -119,6 +120,37 @@ moved as (
     where later
 ),)";
 
+// $1 kind, $2 queue, $3 tags, $4 $5 created after and before, all may be null, $6 limit. Uses job_pkey. In one snapshot each job
+// that has not ended stands in one of these places, whatever moves meanwhile.
+constexpr std::string_view standing_sql = R"(
+with wanted as materialized (
+    select (select id from @schema@.kind where name = $1::text) as kind, (select id from @schema@.queue where name = $2::text) as queue
+), standing as (
+    select r.first_id + i as id, r.kind, r.queue
+    from @schema@.ready r cross join lateral generate_series(0, r.n - 1) i
+    union all
+    select s.first_id + i, s.kind, s.queue
+    from @schema@.scheduled s cross join lateral generate_series(0, s.n - 1) i
+    union all
+    select id, kind, queue
+    from @schema@.parked
+    union all
+    select c.ids[i], c.kinds[i], c.queues[i]
+    from @schema@.claim c cross join lateral generate_series(1, cardinality(c.ids)) i
+    where get_bit(c.settled, i - 1) = 0
+)
+select s.id
+from standing s
+join @schema@.job j on j.id = s.id
+cross join wanted w
+where ($1 is null or s.kind = w.kind)
+  and ($2 is null or s.queue = w.queue)
+  and ($3::text[] is null or j.tags @> $3)
+  and ($4::bigint is null or j.created_at >= timestamptz 'epoch' + $4 * interval '1 microsecond')
+  and ($5::bigint is null or j.created_at < timestamptz 'epoch' + $5 * interval '1 microsecond')
+order by s.id
+limit $6)";
+
 std::string range_of(std::string_view place) {
     std::string text(from_range);
     replace(text, "@place@", place);
@@ -142,10 +174,27 @@ Params params_of(const ActOn& act) { return std::move(Params{}.add(act.id).add(a
 }  // namespace
 
 ActVerbs::ActVerbs(std::string_view schema)
-    : cancel_{statement("cancel", {from_claim, range_of("ready"), range_of("scheduled"), cancel_parts}, tell_owner,
+    : standing_{"", with_schema(standing_sql, schema)},
+      cancel_{statement("cancel", {from_claim, range_of("ready"), range_of("scheduled"), cancel_parts}, tell_owner,
                         schema)},
       pause_{statement("pause", {range_of("ready"), range_of("scheduled"), pause_parts}, "", schema)},
       resume_{statement("resume", {resume_parts}, "", schema)} {}
+
+std::vector<JobId> ActVerbs::standing(Connection& connection, const JobFilter& filter, int limit) const {
+    Params params;
+    params.add(filter.kind).add(filter.queue);
+    if (filter.tags.empty()) {
+        params.add_null();
+    } else {
+        params.add(filter.tags);
+    }
+    params.add(time_or_null(filter.created_after)).add(time_or_null(filter.created_before)).add(limit);
+    const Result rows = connection.run(standing_, params);
+    std::vector<JobId> ids;
+    ids.reserve(rows.size());
+    for (std::size_t row = 0; row < rows.size(); ++row) ids.push_back(rows.int64(row, 0));
+    return ids;
+}
 
 Acted ActVerbs::cancel(Connection& connection, const ActOn& act) const {
     return until_answered(connection, cancel_, params_of(act),

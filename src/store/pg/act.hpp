@@ -16,11 +16,13 @@ class ActVerbs {
 public:
     explicit ActVerbs(std::string_view schema);
 
+    [[nodiscard]] std::vector<JobId> standing(Connection& connection, const JobFilter& filter, int limit) const;
     [[nodiscard]] Acted cancel(Connection& connection, const ActOn& act) const;
     [[nodiscard]] Acted pause(Connection& connection, const ActOn& act) const;
     [[nodiscard]] Acted resume(Connection& connection, const ActOn& act) const;
 
 private:
+    Statement standing_;
     Statement cancel_;
     Statement pause_;
     Statement resume_;

@@ -192,10 +192,6 @@ Statement unprepared(std::string sql, std::string_view discarded, std::string_vi
     return {"", with_schema(sql, schema)};
 }
 
-std::optional<std::int64_t> time_or_null(const std::optional<Time>& time) {
-    return time ? std::optional(storable_time(*time)) : std::nullopt;
-}
-
 std::optional<int> level_or_null(const std::optional<Priority>& priority) {
     return priority ? std::optional(static_cast<int>(*priority)) : std::nullopt;
 }

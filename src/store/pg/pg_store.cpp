@@ -151,6 +151,9 @@ public:
     bool resume_queue(const ActOnQueue& act) override { return queue_.resume(*pool_.borrow(), names_, act); }
     std::vector<QueueInfo> queues() override { return queue_.list(*pool_.borrow()); }
 
+    std::vector<JobId> standing(const JobFilter& filter, int limit) override {
+        return act_.standing(*pool_.borrow(), filter, limit);
+    }
     Acted cancel(const ActOn& act) override { return act_.cancel(*pool_.borrow(), act); }
     Acted pause(const ActOn& act) override { return act_.pause(*pool_.borrow(), act); }
     Acted resume(const ActOn& act) override { return act_.resume(*pool_.borrow(), act); }

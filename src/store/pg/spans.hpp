@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include <pawl/clock.hpp>
 
@@ -21,6 +22,10 @@ constexpr std::chrono::microseconds longest_span = std::chrono::years{1000};
 [[nodiscard]] constexpr std::int64_t storable_time(Time time) noexcept {
     constexpr std::chrono::microseconds farthest = std::chrono::years{10'000};
     return std::clamp(time.time_since_epoch(), std::chrono::microseconds::zero(), farthest).count();
+}
+
+[[nodiscard]] constexpr std::optional<std::int64_t> time_or_null(const std::optional<Time>& time) noexcept {
+    return time ? std::optional(storable_time(*time)) : std::nullopt;
 }
 
 }  // namespace pawl::store::pg
