@@ -26,6 +26,8 @@ std::array<int, 2> make_pipe() {
     return ends;
 }
 
+int said_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status); }
+
 }  // namespace
 
 Worker::Worker(const std::string& dsn, const std::string& schema, const std::vector<std::string>& arguments) {
@@ -97,12 +99,19 @@ void Worker::let_go() {
 
 void Worker::signal(int number) const { ::kill(pid_, number); }
 
+std::optional<int> Worker::ended() {
+    int status = 0;
+    if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+    pid_ = -1;
+    return said_of(status);
+}
+
 int Worker::wait() {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    return said_of(status);
 }
 
 }  // namespace pawl::tests

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ public:
     /// What a handler of it that holds waits for.
     void let_go();
     void signal(int number) const;
+    /// Its exit status, or minus the signal that ended it, once it has ended.
+    [[nodiscard]] std::optional<int> ended();
     /// Until it has ended: its exit status, or minus the signal that ended it.
     int wait();
 

@@ -16,8 +16,9 @@ public:
     }
 
     /// True once it was raised that often in all; false after ten seconds.
-    [[nodiscard]] bool wait(int times = 1) {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    [[nodiscard]] bool wait(int times = 1) { return wait_for(std::chrono::seconds(10), times); }
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds bound, int times = 1) {
+        const auto until = std::chrono::steady_clock::now() + bound;
         const base::MutexLock lock{mutex_};
         while (raised_ < times) {
             if (!changed_.wait_until(mutex_, until) && raised_ < times) return false;
