@@ -100,6 +100,11 @@ struct Options {
     /// is then found by looking every `poll_floor`.
     bool listen{true};
 
+    /// The connection goes through a pooler in transaction mode, such as PgBouncer: statements are not prepared, and settings
+    /// are made in each transaction, which costs round trips. Needs `listen = false`, since notifications do not pass. Default
+    /// false.
+    bool behind_pooler{false};
+
     /// Jobs taken by one claim statement at most. From 1 to 1,024. Default 512. Small ones cost round trips; large ones make
     /// fast jobs wait here while other nodes are idle.
     int claim_limit{512};

@@ -5,7 +5,8 @@
 namespace pawl::api {
 
 std::unique_ptr<store::Store> make_store(const Options& options) {
-    return store::pg::make_store({.connection = options.connection, .schema = options.schema});
+    return store::pg::make_store(
+        {.connection = options.connection, .schema = options.schema, .prepare = !options.behind_pooler});
 }
 
 }  // namespace pawl::api

@@ -107,6 +107,9 @@ void validate(const Options& options) {
     validate_queues(options.queues);
     validate_node(options);
     validate_limits(options);
+    if (options.behind_pooler && options.listen) {
+        throw ConfigError("listen", "does not work behind a pooler in transaction mode: set it to false");
+    }
     if (options.retry_budget) validate_retry_budget(*options.retry_budget);
     if (options.permanent_errors > PermanentErrors::failed_only) {
         throw ConfigError("permanent_errors", "is none of the values of pawl::PermanentErrors");

@@ -15,19 +15,19 @@ namespace {
 
 // One round trip for all. Each setting is one that a database, a role or the server's configuration may have set to
 // something that our statements do not expect.
-// $1 statement_timeout, $2 lock_timeout, $3 idle_in_transaction_session_timeout (ms), $4 fixed plans
+// $1 statement_timeout, $2 lock_timeout, $3 idle_in_transaction_session_timeout (ms), $4 fixed plans, $5 for this transaction only
 constexpr const char* apply_settings = R"sql(
-select set_config('statement_timeout', $1, false),
-       set_config('lock_timeout', $2, false),
-       set_config('idle_in_transaction_session_timeout', $3, false),
-       set_config('default_transaction_isolation', 'read committed', false),
-       set_config('standard_conforming_strings', 'on', false),
-       set_config('bytea_output', 'hex', false),
-       set_config('jit', 'off', false),
-       set_config('client_min_messages', 'error', false),
-       set_config('search_path', 'pg_catalog, pg_temp', false),
-       case when $4::boolean then set_config('plan_cache_mode', 'force_generic_plan', false) end,
-       case when $4::boolean then set_config('enable_seqscan', 'off', false) end
+select set_config('statement_timeout', $1, $5::boolean),
+       set_config('lock_timeout', $2, $5),
+       set_config('idle_in_transaction_session_timeout', $3, $5),
+       set_config('default_transaction_isolation', 'read committed', $5),
+       set_config('standard_conforming_strings', 'on', $5),
+       set_config('bytea_output', 'hex', $5),
+       set_config('jit', 'off', $5),
+       set_config('client_min_messages', 'error', $5),
+       set_config('search_path', 'pg_catalog, pg_temp', $5),
+       case when $4::boolean then set_config('plan_cache_mode', 'force_generic_plan', $5) end,
+       case when $4::boolean then set_config('enable_seqscan', 'off', $5) end
 )sql";
 
 constexpr const char* look_at_server = R"sql(
@@ -46,6 +46,16 @@ void require_utf8(pqxx::transaction_base& transaction, const Params& params) {
         throw StoreError(ErrorCode::store_rejected, "the client_encoding of the connection given is " + encoding +
                                                         "; text beyond ASCII needs UTF8");
     }
+}
+
+Params settings(const SessionOptions& options, bool for_transaction) {
+    Params settings;
+    settings.add(std::to_string(options.statement_timeout.count()))
+        .add(std::to_string(options.lock_timeout.count()))
+        .add(std::to_string(options.idle_in_transaction_timeout.count()))
+        .add(options.fixed_plans)
+        .add(for_transaction);
+    return settings;
 }
 
 std::string name_of(const Statement& statement) {
@@ -89,14 +99,7 @@ void Connection::open() {
                              "primary, or several hosts with target_session_attrs=read-write",
                              {.transient = true, .sqlstate = "25006"});
         }
-        if (options_.prepare) {
-            Params settings;
-            settings.add(std::to_string(options_.statement_timeout.count()))
-                .add(std::to_string(options_.lock_timeout.count()))
-                .add(std::to_string(options_.idle_in_transaction_timeout.count()))
-                .add(options_.fixed_plans);
-            compat::run(work, apply_settings, settings.values());
-        }
+        if (options_.prepare) compat::run(work, apply_settings, settings(options_, false).values());
         session_ = std::move(session);
     } catch (...) {
         const auto error = classify(Sent::no, "cannot connect to the database");
@@ -136,8 +139,16 @@ Result Connection::run_once(const Statement& statement, const Params& params) {
     auto& open_session = session();
     bool sent = false;
     try {
-        pqxx::nontransaction work{*open_session.handle};
-        return Result{open_session.run(work, statement, params, options_.prepare, sent)};
+        if (options_.prepare) {
+            pqxx::nontransaction work{*open_session.handle};
+            return Result{open_session.run(work, statement, params, true, sent)};
+        }
+        // Behind a pooler nothing holds beyond a transaction.
+        pqxx::work work{*open_session.handle};
+        compat::run(work, apply_settings, settings(options_, true).values());
+        Result result{open_session.run(work, statement, params, false, sent)};
+        work.commit();
+        return result;
     } catch (...) {
         throw failed(sent, name_of(statement));
     }

@@ -25,7 +25,7 @@ struct SessionOptions {
     /// client holds neither locks nor vacuum. Zero: no limit.
     std::chrono::milliseconds idle_in_transaction_timeout{60'000};
     /// False behind a pooler in transaction mode: nothing is left in a session that the next transaction may not meet
-    /// again and that others might, so no prepared statements and none of the settings above.
+    /// again and that others might. No prepared statements, and the settings above are made anew in each transaction.
     bool prepare{true};
     /// Plans each prepared statement once, and by its indexes even while the tables are small. For sessions that run the
     /// same few statements all the time: planning one of them anew takes longer than running it, and a plan made for

@@ -29,8 +29,9 @@ namespace {
 /// A session of its own for one loop of the runtime, so that none waits behind another's statement.
 class Lane {
 public:
-    Lane(const std::string& conninfo, std::string name)
-        : connection_(conninfo, {.fixed_plans = true, .application_name = std::move(name)}) {}
+    Lane(const StoreOptions& options, std::string name)
+        : connection_(options.connection,
+                      {.prepare = options.prepare, .fixed_plans = true, .application_name = std::move(name)}) {}
 
     /// Opened by the verb that needs it: after a loss the next call begins a new session.
     Connection& operator()() {
@@ -60,11 +61,11 @@ public:
           act_(schema_),
           dead_letter_(schema_),
           look_(schema_),
-          pool_(conninfo_),
-          claim_lane_(conninfo_, "pawl claim"),
-          settle_lane_(conninfo_, "pawl settle"),
-          pulse_lane_(conninfo_, "pawl pulse"),
-          upkeep_lane_(conninfo_, "pawl upkeep") {}
+          pool_(conninfo_, {.prepare = options.prepare}),
+          claim_lane_(options, "pawl claim"),
+          settle_lane_(options, "pawl settle"),
+          pulse_lane_(options, "pawl pulse"),
+          upkeep_lane_(options, "pawl upkeep") {}
 
     void migrate() override {
         Connection connection(conninfo_, {.statement_timeout = {}, .application_name = "pawl migrate"});

@@ -10,6 +10,8 @@ namespace pawl::store::pg {
 struct StoreOptions {
     std::string connection;
     std::string schema;
+    /// As SessionOptions.
+    bool prepare{true};
 };
 
 /// The store on PostgreSQL. Does not connect.

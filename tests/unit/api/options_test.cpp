@@ -104,6 +104,7 @@ TEST(Options, are_refused_with_the_name_of_the_field) {
         {"retention.succeeded", [](auto& o) { o.retention.succeeded = -1s; }},
         {"retention.canceled", [&](auto& o) { o.retention.canceled = nan; }},
         {"retention.failed", [](auto& o) { o.retention.failed = Duration::max(); }},
+        {"listen", [](auto& o) { o.behind_pooler = true; }},
         {"retry_budget.ratio", [](auto& o) { o.retry_budget = {.ratio = -0.1}; }},
         {"retry_budget.ratio", [](auto& o) { o.retry_budget = {.ratio = 101}; }},
         {"retry_budget.ratio", [&](auto& o) { o.retry_budget = {.ratio = not_a_number}; }},
