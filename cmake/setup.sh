@@ -60,6 +60,7 @@ setup_has() {
         libgmock-dev) setup_has_header gmock/gmock.h ;;
         libbenchmark-dev) setup_has_header benchmark/benchmark.h ;;
         postgresql) [[ -n $(private_postgres_bin_dir) ]] ;;
+        pgbouncer) setup_has_command pgbouncer || [[ -x /usr/sbin/pgbouncer ]] ;;
         clang) setup_has_command clang++ ;;
         libclang-rt-dev) setup_has_sanitizers ;;
         clang-format | clang-tidy) setup_has_command "$1" ;;
