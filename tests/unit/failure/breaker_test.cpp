@@ -221,7 +221,9 @@ TEST(BreakerOfManyThreads, goes_through_its_states_one_after_the_other) {
     BreakerState before = BreakerState::closed;
     for (const BreakerState state : told) {
         EXPECT_NE(state, before);
-        if (state == BreakerState::half_open) EXPECT_EQ(before, BreakerState::open);
+        if (state == BreakerState::half_open) {
+            EXPECT_EQ(before, BreakerState::open);
+        }
         before = state;
     }
     const auto calls = breaker.calls();
