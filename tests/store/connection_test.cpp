@@ -53,13 +53,15 @@ TEST_F(ConnectionTest, runs_in_autocommit_by_prepared_names) {
 }
 
 TEST_F(ConnectionTest, leaves_nothing_in_the_session_behind_a_pooler) {
-    Connection connection{dsn(), {.prepare = false}};
+    Connection connection{dsn(), {.statement_timeout = std::chrono::milliseconds{1234}, .prepare = false}};
     connection.open();
     const auto prepared = statement("named", "select count(*) from pg_catalog.pg_prepared_statements");
     EXPECT_EQ(connection.run(prepared).int64(0, 0), 0);
     EXPECT_EQ(connection.run(prepared).int64(0, 0), 0);
-    EXPECT_EQ(connection.run({{}, "select count(*) from pg_catalog.pg_settings where source = 'session'"}).int64(0, 0),
-              0);
+    // Set for the transaction of each statement, and gone with it.
+    EXPECT_EQ(connection.run({{}, "select current_setting('statement_timeout')"}).text(0, 0), "1234ms");
+    Transaction later{connection};
+    EXPECT_EQ(later.run({{}, "select count(*) from pg_catalog.pg_settings where source = 'session'"}).int64(0, 0), 0);
 }
 
 TEST_F(ConnectionTest, applies_the_session_settings) {
