@@ -534,7 +534,7 @@ TEST_F(EndToEnd, two_types_of_one_kind_are_refused) {
     EXPECT_THROW(scheduler.start(), ConfigError);
 }
 
-TEST_F(EndToEnd, a_result_that_cannot_be_kept_never_runs_the_body_again) {
+TEST_F(EndToEnd, a_result_that_cannot_be_kept_never_runs_the_body_again) {  // B047
     std::atomic<int> runs{};
     Options options = this->options();
     options.max_result = 100;

@@ -148,7 +148,7 @@ TEST_F(FollowUp, is_chosen_by_the_end_and_there_is_none_of_a_cancellation) {
     }
 }
 
-TEST_F(FollowUp, has_retries_and_rules_of_its_own_and_no_follow_up) {
+TEST_F(FollowUp, has_retries_and_rules_of_its_own_and_no_follow_up) {  // B147
     std::atomic<int> runs{0};
     Signal done;
     Scheduler scheduler(options());

@@ -81,6 +81,7 @@ TEST_F(HealthOf, one_whose_database_lets_nobody_in_is_not_ready_until_it_does) {
     EXPECT_TRUE(reaches(scheduler, id, State::succeeded));
 }
 
+// B198
 TEST_F(HealthOf, one_whose_tables_were_taken_away_says_that_the_schema_does_not_fit) {
     Scheduler scheduler(quick());
     scheduler.on<Count>([](const Count&) {});

@@ -290,7 +290,7 @@ Job job_of(const Story& story, int number) {
 
 // The fate of every job is what the table says, to the last attempt.
 // P1, P2, P19, P21, P23, R1, A1
-TEST_F(Property, every_job_ends_as_the_table_foretells) {
+TEST_F(Property, every_job_ends_as_the_table_foretells) {  // B018
     const std::uint64_t seed = this->seed();
     SCOPED_TRACE("PAWL_TEST_SEED=" + std::to_string(seed));
     RecordProperty("seed", std::to_string(seed));

@@ -171,7 +171,7 @@ TEST_F(TwoProcesses, a_clean_stop_costs_no_attempt) {  // B013
     EXPECT_EQ(number("select count(*) from @schema@.ledger"), 501);
 }
 
-TEST_F(TwoProcesses, a_job_that_kills_its_process_ends_among_the_dead_letters) {
+TEST_F(TwoProcesses, a_job_that_kills_its_process_ends_among_the_dead_letters) {  // B011
     const std::vector<std::string> budget{"--crash-budget=1"};
     const JobId id = scheduler().enqueue(Note{"kill"}).submit().id();
     for (int i = 0; i < 2; ++i) {
@@ -188,6 +188,7 @@ TEST_F(TwoProcesses, a_job_that_kills_its_process_ends_among_the_dead_letters) {
     EXPECT_EQ(survivor.wait(), 0);
 }
 
+// B052, B056
 // The first two deaths are in company; then each of the four is run alone, and the one that does it is charged.
 TEST_F(TwoProcesses, a_job_that_kills_its_process_is_found_among_bystanders_who_are_not_charged) {
     const std::vector<std::string> budget{"--crash-budget=1"};
