@@ -79,6 +79,13 @@ public:
     /// What is left until then, for time-outs of sockets and clients: zero once it has passed; none without a time-out.
     [[nodiscard]] std::optional<std::chrono::microseconds> remaining() const noexcept;
 
+    /// What to add to a libpq connection string (key=value form) for the job's own SQL, so that no statement outlives the
+    /// hard limit: `options='-c statement_timeout=29950'`, in milliseconds, what is left but at least 1. Empty without a
+    /// time-out. Time-outs of connecting and reading are the caller's: see `remaining()`.
+    ///
+    ///     pqxx::connection orders("dbname=orders " + context.connection_options());
+    [[nodiscard]] std::string connection_options() const;
+
     /// The token of this run's claim, to fence outside systems with: give it along with each write, and let them refuse a
     /// token that is smaller than one they have seen.
     [[nodiscard]] ClaimToken claim_token() const noexcept;

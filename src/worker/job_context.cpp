@@ -1,6 +1,8 @@
 #include "worker/job_context.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 
 #include <pawl/control.hpp>
 #include <pawl/job_context.hpp>
@@ -49,6 +51,16 @@ std::optional<std::chrono::microseconds> JobContext::remaining() const noexcept 
     if (!run_.deadline) return std::nullopt;
     const auto left = *run_.deadline - std::chrono::steady_clock::now();
     return std::max(std::chrono::duration_cast<std::chrono::microseconds>(left), std::chrono::microseconds::zero());
+}
+
+std::string JobContext::connection_options() const {
+    const auto left = remaining();
+    if (!left) return {};
+    // The server takes an int; more is no limit worth naming.
+    const auto most = std::chrono::milliseconds(std::numeric_limits<std::int32_t>::max());
+    const auto limit =
+        std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(*left), std::chrono::milliseconds(1), most);
+    return "options='-c statement_timeout=" + std::to_string(limit.count()) + "'";
 }
 
 ClaimToken JobContext::claim_token() const noexcept { return run_.job.slot.token; }

@@ -236,6 +236,7 @@ TEST_F(ExecuteTest, stops_a_run_at_its_hard_limit) {
             const std::stop_callback on_stop{context.stop_token(), [&] { stopped.raise(); }};
             EXPECT_TRUE(stopped.wait());
             EXPECT_EQ(context.remaining(), 0us);
+            EXPECT_EQ(context.connection_options(), "options='-c statement_timeout=1'");
             context.throw_if_stopped();
             return HandlerDone{};
         },
@@ -286,6 +287,7 @@ TEST_F(ExecuteTest, shows_the_job_to_its_handler) {
             EXPECT_EQ(&context.logger(), captured.log()->logger().get());
             EXPECT_FALSE(context.deadline());
             EXPECT_FALSE(context.remaining());
+            EXPECT_TRUE(context.connection_options().empty());
             EXPECT_NO_THROW(context.throw_if_stopped());
             return HandlerDone{};
         },
@@ -298,6 +300,7 @@ TEST_F(ExecuteTest, gives_a_limited_run_its_deadline) {
         [&](JobContext& context) -> HandlerReply {
             EXPECT_EQ(context.deadline(), run->started() + 1h);
             EXPECT_GT(context.remaining(), 50min);
+            EXPECT_TRUE(context.connection_options().starts_with("options='-c statement_timeout=3"));
             return HandlerDone{};
         },
         {.timeout = 1h}));
